@@ -1,0 +1,50 @@
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "scheduler/event.h"
+#include "scheduler/output.h"
+#include "storage/snapshot.h"
+
+namespace rung {
+
+/// Limits and times; every one has a flag of rung-scheduler.
+struct SchedulerConfig {
+  std::chrono::milliseconds lease{
+      30'000};  ///< silence of a worker after which its attempts are lost
+  int64_t open_steps_per_attempt_max = 64;  ///< steps that wait for further ranks
+  int64_t repeats_kept_steps = 64;  ///< stored steps of an attempt whose repeats are answered
+  std::chrono::hours request_ids_kept{24};
+};
+
+/// The heart: state, and what changes it.
+///
+/// Pure: the answers depend on the calls so far and their arguments alone. A caller commits
+/// `Output::writes` of all steps in order and lets `Output::messages` leave only after that; if a
+/// commit fails the object is thrown away and rebuilt by Restore.
+class Scheduler {
+ public:
+  explicit Scheduler(SchedulerConfig config);
+  ~Scheduler();
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+
+  /// Rebuilds the state from storage; leases start anew at `now`. `parse` reads a stored document.
+  /// Errors: those of `parse`, with the experiment's id.
+  absl::Status Restore(
+      const Snapshot& snapshot, Now now,
+      const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse);
+
+  Output Step(const Event& event, Now now);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rung

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/experiment.h"
+#include "core/ids.h"
+#include "core/metric.h"
+#include "core/trial.h"
+
+/// What to stop, pause or promote. EARLY_STOPPING.md has the exact rules and the words.
+namespace rung {
+
+struct FifoSpec {};
+struct AshaSpec {
+  enum class Variant { kStopping, kPromotion };
+  enum class Cut { kQuantile, kTop };
+  enum class NonFinite { kStop, kWorst, kIgnore };
+
+  Steps max_t = 0;               ///< R: the end of every trial
+  Steps grace_period = 0;        ///< r: the first level, 1 ≤ r ≤ R
+  int64_t reduction_factor = 0;  ///< η, at least 2
+  int32_t brackets = 1;          ///< S, 1 … levels + 1
+  Variant variant = Variant::kStopping;
+  Cut cut = Cut::kQuantile;
+  int64_t min_rivals = 0;
+  NonFinite non_finite = NonFinite::kStop;
+};
+using StoppingRuleSpec = std::variant<FifoSpec, AshaSpec>;
+
+/// One row of the table `decisions`: a level passed or skipped (§5).
+struct DecisionRecord {
+  int32_t bracket = 0;
+  Steps level = 0;
+  TrialNumber trial;
+  Steps step = 0;                ///< of the report that passed the level
+  double value = 0;              ///< with the user's sign; may be non-finite
+  int64_t n_before = 0;          ///< finite values in the rung before this report
+  int64_t entries = 0;           ///< all entries, own and losers included
+  std::optional<int64_t> rank;   ///< 1 + entries better by (value, trial number); null for a loser
+  std::optional<double> cutoff;  ///< with the user's sign; null with no_rivals and in promotion
+  std::string rule;              ///< "asha.stopping.quantile", "asha.stopping.top", …
+  std::string decision;          ///< continue, stop, pause, skipped or promote
+  std::string reason;            ///< "", no_rivals, few_rivals, below_cutoff, non_finite, …
+};
+
+/// A report with the objective; without one the rule is not asked.
+struct RuleReport {
+  TrialNumber trial;
+  Steps step = 0;
+  double value = 0;  ///< the objective, with the user's sign
+};
+
+struct Verdict {
+  Decision decision = Decision::kContinue;
+  std::string reason;  ///< of a stop or pause: max_t, below_cutoff, non_finite, …
+  std::vector<DecisionRecord> records;  ///< rows to store with the report, in order
+  bool trial_completed = false;         ///< R is reached: the trial is complete
+};
+
+/// An implementation guarantees: answers depend on the calls so far alone; after Restore(records) a
+/// fresh object goes on exactly as the one that returned those records would have.
+class StoppingRule {
+ public:
+  virtual ~StoppingRule() = default;
+
+  virtual int32_t BracketOf(TrialNumber trial) const = 0;
+  /// The last step of a trial (R), where the rule has one: RUNG_MAX_STEP.
+  virtual std::optional<Steps> MaxStep() const = 0;
+  /// The levels of bracket 0, ascending, R not included; empty without rungs.
+  virtual std::vector<Steps> Levels() const = 0;
+
+  /// Steps of one trial never decrease, except that a resumed attempt passes decided levels again,
+  /// which gives `continue` if the trial went on there, else what was decided, and no second
+  /// record.
+  virtual Verdict OnReport(const RuleReport& report) = 0;
+
+  /// Replays stored rows, in `seq` order.
+  virtual void Restore(std::span<const DecisionRecord> records) = 0;
+};
+
+/// `seed` draws the brackets. Errors: INVALID_ARGUMENT with a path below `scheduler`; UNIMPLEMENTED
+/// "… comes with a later version" for what INTERFACES.md names and this version lacks.
+absl::StatusOr<std::unique_ptr<StoppingRule>> MakeStoppingRule(const StoppingRuleSpec& spec,
+                                                               Goal goal, int64_t seed);
+
+}  // namespace rung
