@@ -13,6 +13,7 @@
 
 /// The rows of the database as values, one struct a table (INTERFACES.md §4; docs/database.md lists
 /// every column with its unit). A row is written whole: the primary key decides insert or replace.
+/// Rows compare field by field; a NaN equals nothing, itself included (use SameValue).
 namespace rung {
 
 struct ExperimentRow {  // key: id
@@ -32,6 +33,7 @@ struct ExperimentRow {  // key: id
   std::string plan;  ///< JSON: levels, brackets, expected trials and steps a rung
   WallTime created;
   std::optional<WallTime> ended;
+  bool operator==(const ExperimentRow&) const = default;
 };
 
 struct TrialRow {  // key: id
@@ -47,6 +49,7 @@ struct TrialRow {  // key: id
   int32_t losses = 0;  ///< in a row, without a newly stored step
   WallTime created;
   std::optional<WallTime> ended;
+  bool operator==(const TrialRow&) const = default;
 };
 
 struct AttemptRow {  // key: id
@@ -65,22 +68,35 @@ struct AttemptRow {  // key: id
   std::optional<WallTime> ended;
   double gpu_s = 0;  ///< GPUs held × seconds; set when the attempt is final
   double cpu_s = 0;  ///< CPU shares held × seconds; set when the attempt is final
+  bool operator==(const AttemptRow&) const = default;
 };
 
-struct MetricRow {  // key: attempt, step, name; inserted once, never changed
+/// Inserted once, never changed: a second row of one key is a bug of the writer, and its batch is
+/// refused with INTERNAL.
+struct MetricRow {  // key: attempt, step, name
   AttemptId attempt;
   Steps step = 0;
   std::string name;
   double value = 0;   ///< NaN is stored as NULL
   int32_t ranks = 1;  ///< how many made the value
   WallTime time;
+  bool operator==(const MetricRow&) const = default;
 };
 
-/// Marks what later attempts replaced: rows of attempts before `attempt` with step > `after_step`.
-/// They are kept, but out of curves, leaderboard and best.
+/// A metric row as it is read back.
+struct StoredMetric {
+  MetricRow row;
+  bool superseded = false;
+  bool operator==(const StoredMetric&) const = default;
+};
+
+/// Marks what later attempts replaced: the stored rows of attempts before `attempt` with step >
+/// `after_step`. They are kept, but out of curves, leaderboard and best. A row of an older attempt
+/// that arrives later (evidence) is marked by writing this again after it.
 struct SupersedeMetrics {
   AttemptId attempt;
   Steps after_step = 0;
+  bool operator==(const SupersedeMetrics&) const = default;
 };
 
 struct DecisionRow {  // key: experiment, seq
@@ -100,6 +116,7 @@ struct DecisionRow {  // key: experiment, seq
   std::string decision;
   std::string reason;
   WallTime time;
+  bool operator==(const DecisionRow&) const = default;
 };
 
 struct CheckpointRow {  // key: attempt, step
@@ -111,6 +128,7 @@ struct CheckpointRow {  // key: attempt, step
   std::string state = "stored";  ///< stored or deleted
   int32_t refs = 0;              ///< who still needs it
   WallTime time;
+  bool operator==(const CheckpointRow&) const = default;
 };
 
 struct WorkerRow {  // key: name
@@ -124,6 +142,7 @@ struct WorkerRow {  // key: name
   std::string gpu_names;  ///< JSON array
   WallTime first_seen;
   WallTime last_seen;
+  bool operator==(const WorkerRow&) const = default;
 };
 
 /// What happened and why, for people; rows are only appended.
@@ -134,6 +153,7 @@ struct EventRow {
   std::string kind;     ///< trial_created, attempt_started, attempt_exited, experiment_paused, …
   std::string message;  ///< a sentence
   WallTime time;
+  bool operator==(const EventRow&) const = default;
 };
 
 /// The first answer to a writing call, kept for 24 h, so that repeating the call repeats the
@@ -143,12 +163,14 @@ struct RequestRow {  // key: request_id
   std::string method;
   std::string answer;  ///< a text id such as 12 or 12.3.0; empty where the call answers nothing
   WallTime time;
+  bool operator==(const RequestRow&) const = default;
 };
 
 struct LogTailRow {  // key: attempt, rank
   AttemptId attempt;
   int32_t rank = 0;
   std::string text;  ///< the last 64 KiB of its stderr
+  bool operator==(const LogTailRow&) const = default;
 };
 
 }  // namespace rung
