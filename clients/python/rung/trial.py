@@ -1,0 +1,187 @@
+"""What a trial process uses: its parameters, and reports on the socket that its worker serves.
+
+The contract is docs/trials.md: one JSON object a line on RUNG_SOCKET, each answered by one. Run by
+hand, without a worker, the same script works: parameters come from RUNG_PARAMS (or are empty) and
+reports are printed to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+import socket
+import sys
+import threading
+from typing import Any, Dict, Mapping, Optional
+
+
+class StopTrial(SystemExit):
+    """Raised by `report` on stop and pause; left alone it ends the process with status 0."""
+
+    def __init__(self, decision: str) -> None:
+        super().__init__(0)
+        self.decision = decision
+
+    def __str__(self) -> str:
+        return f"the scheduler decided: {self.decision}"
+
+
+class ReportError(Exception):
+    """The worker refused a report or checkpoint; the message says why. Nothing was changed."""
+
+
+def params() -> Dict[str, Any]:
+    """The configuration of this trial.
+
+    Returns: parameter names with their values as JSON types (16 stays an int, true a bool).
+    Example: `lr = rung.params()["lr"]`
+    """
+    return dict(json.loads(os.environ.get("RUNG_PARAMS", "{}")))
+
+
+def trial_id() -> Optional[str]:
+    """`12.3` (experiment 12, trial 3); None outside a trial."""
+    return os.environ.get("RUNG_TRIAL_ID")
+
+
+def attempt() -> int:
+    """Which run of this trial it is, from 0; higher after a retry or a resume."""
+    return int(os.environ.get("RUNG_ATTEMPT", "0"))
+
+
+def seed(default: int = 0) -> int:
+    """The trial's seed: the same for every rank and every attempt."""
+    return int(os.environ.get("RUNG_SEED", default))
+
+
+def max_step(default: Optional[int] = None) -> Optional[int]:
+    """The last step of a trial (max_t), or `default` where the scheduler sets none."""
+    value = os.environ.get("RUNG_MAX_STEP")
+    return int(value) if value else default
+
+
+def resume_step() -> int:
+    """Finished steps in the checkpoint to go on from; 0: from the beginning."""
+    return int(os.environ.get("RUNG_RESUME_STEP") or "0")
+
+
+def resume_from() -> Optional[pathlib.Path]:
+    """The checkpoint to go on from; None: from the beginning."""
+    value = os.environ.get("RUNG_RESUME_FROM")
+    return pathlib.Path(value) if value else None
+
+
+def checkpoint_dir() -> Optional[pathlib.Path]:
+    """Where this attempt writes its checkpoints; None outside a trial."""
+    value = os.environ.get("RUNG_CHECKPOINT_DIR")
+    return pathlib.Path(value) if value else None
+
+
+def report(
+    step: int,
+    metrics: Optional[Mapping[str, Any]] = None,
+    *,
+    count: Optional[int] = None,
+    raise_on_stop: bool = True,
+    **values: Any,
+) -> str:
+    """Reports metrics at a step and returns the decision once the report is durable and decided.
+
+    Args:
+        step: finished units of training, from 1; never decreases within an attempt.
+        metrics: names with numbers; NumPy and torch scalars are accepted, NaN and infinities too.
+        count: samples behind the values, the weight of this rank in a mean over ranks.
+        raise_on_stop: False returns "stop" and "pause" instead of raising.
+        values: further metrics as keywords, `accuracy=0.81`.
+
+    Returns: "continue", or with raise_on_stop=False also "stop" or "pause".
+    Raises: StopTrial on stop and pause; ReportError when the report is refused; ConnectionError when
+        the worker is gone.
+    Example: `rung.report(10, accuracy=0.81, loss=0.5)`
+    """
+    named = {**(metrics or {}), **values}
+    body: Dict[str, Any] = {
+        "step": _integer("step", step),
+        "metrics": {name: _number(name, value) for name, value in named.items()},
+    }
+    if count is not None:
+        body["count"] = _integer("count", count)
+    answer = _channel.exchange({"report": body})
+    decision = answer.get("decision", "continue")
+    if decision not in ("stop", "pause"):
+        return "continue"  # an unknown word means continue
+    if raise_on_stop:
+        raise StopTrial(decision)
+    return str(decision)
+
+
+def checkpoint(step: int, path: Any) -> None:
+    """Tells that a checkpoint is complete; returns once its record is durable.
+
+    Args:
+        step: finished units of training in it.
+        path: file or folder inside `checkpoint_dir()`, absolute or relative to it.
+
+    Raises: ReportError when it is refused (outside the folder, missing, …).
+    Example: `rung.checkpoint(10, rung.checkpoint_dir() / "step-10")`
+    """
+    _channel.exchange({"checkpoint": {"step": _integer("step", step), "path": os.fspath(path)}})
+
+
+def _integer(name: str, value: Any) -> int:
+    number = value.item() if hasattr(value, "item") else value
+    if isinstance(number, bool) or int(number) != number:
+        raise TypeError(f"{name}: expected an integer, found {value!r}")
+    return int(number)
+
+
+def _number(name: str, value: Any) -> Any:
+    number = value.item() if hasattr(value, "item") else value
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        try:
+            number = float(number)
+        except (TypeError, ValueError):
+            raise TypeError(f"metric {name!r}: expected a number, found {value!r}") from None
+    number = float(number)
+    if math.isnan(number):
+        return "nan"
+    if math.isinf(number):
+        return "inf" if number > 0 else "-inf"
+    return number
+
+
+class _Channel:
+    """One connection a process, opened at the first report; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._file: Any = None
+
+    def exchange(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        path = os.environ.get("RUNG_SOCKET")
+        if not path:
+            print(f"rung (no worker): {json.dumps(request)}", file=sys.stderr)
+            return {}
+        line = json.dumps(request, allow_nan=False).encode() + b"\n"
+        with self._lock:
+            if self._file is None or self._pid != os.getpid():  # a fork must not share the stream
+                connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                connection.connect(path)
+                self._file = connection.makefile("rwb")
+                self._pid = os.getpid()
+            self._file.write(line)
+            self._file.flush()
+            answer = self._file.readline()
+        if not answer:
+            self._file = None
+            raise ConnectionError(f"the worker closed {path}: the trial is being ended")
+        reply = json.loads(answer)
+        if "error" in reply:
+            raise ReportError(reply["error"])
+        return dict(reply)
+
+
+_channel = _Channel()
