@@ -74,7 +74,17 @@ void KeepRecentSteps(std::vector<MetricRow>& rows) {
   }
 }
 
-/// Adds the metrics that `snapshot` keeps of a trial that is not final.
+/// Whether `trial` may still report: it is not final, or one of its attempts is not.
+bool MayReport(const MemoryTables& tables, const TrialRow& trial) {
+  if (!IsFinal(trial.state)) return true;
+  for (auto it = tables.attempts.lower_bound({trial.id, 0});
+       it != tables.attempts.end() && it->first.trial == trial.id; ++it) {
+    if (!IsFinal(it->second.state)) return true;
+  }
+  return false;
+}
+
+/// Adds the metrics that `snapshot` keeps of a trial that may still report.
 void AddMetrics(const MemoryTables& tables, TrialId trial, ExperimentSnapshot& snapshot) {
   const auto begin = tables.metrics.lower_bound(FirstKey(trial));
   const auto end = std::find_if(begin, tables.metrics.end(),
@@ -100,7 +110,7 @@ ExperimentSnapshot LoadExperiment(const MemoryTables& tables, const ExperimentRo
   for (const auto& [id, trial] : tables.trials) {
     if (id.experiment != row.id) continue;
     snapshot.trials.push_back(trial);
-    if (!IsFinal(trial.state)) AddMetrics(tables, id, snapshot);
+    if (MayReport(tables, trial)) AddMetrics(tables, id, snapshot);
   }
   for (const auto& [id, attempt] : tables.attempts) {
     if (id.trial.experiment == row.id) snapshot.attempts.push_back(attempt);

@@ -44,7 +44,9 @@ struct TrialRow {  // key: id
   int32_t bracket = 0;
   std::optional<double> best_value;  ///< by the experiment's best_by; never NaN
   std::optional<Steps> best_step;
-  std::optional<Steps> last_step;
+  std::optional<Steps> last_step;      ///< of the current curve: falls when an attempt supersedes
+  std::optional<Steps> furthest_step;  ///< the highest that any attempt stored: never falls
+  int64_t metric_rows = 0;             ///< in the table metrics, superseded ones included
   int32_t failures = 0;
   int32_t losses = 0;  ///< in a row, without a newly stored step
   WallTime created;

@@ -17,11 +17,11 @@ struct ExperimentSnapshot {
   std::vector<AttemptRow> attempts;        ///< all, by (trial, attempt)
   std::vector<DecisionRow> decisions;      ///< all, by seq
   std::vector<CheckpointRow> checkpoints;  ///< those in state stored
-  /// Of each trial that is not final: the last kRecentMetricSteps steps of its newest attempt with
-  /// rows, by (trial, step, name).
-  /// They answer repeats of reports whose answer was lost on the way.
+  /// Of each trial that is not final, or has an attempt that is not final (it may still report
+  /// after its end was decided): the last kRecentMetricSteps steps of its newest attempt that has
+  /// rows, by (trial, step, name). They answer repeats of reports whose answer was lost on the way.
   std::vector<MetricRow> recent_metrics;
-  /// Of each trial that is not final: the objective's rows that are not superseded, by (trial,
+  /// Of the same trials: the objective's rows that are not superseded, by (trial,
   /// step, attempt). The best value is found again from them when a resumed attempt supersedes
   /// later steps.
   std::vector<MetricRow> objective_metrics;
