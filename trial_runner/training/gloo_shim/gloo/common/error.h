@@ -1,0 +1,3 @@
+#pragma once
+
+// See ../../README.md: ProcessGroupGloo.hpp includes this file and uses nothing of it.
