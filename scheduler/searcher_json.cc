@@ -1,0 +1,90 @@
+#include "scheduler/searcher_json.h"
+
+#include <array>
+#include <vector>
+
+#include "scheduler/space_json.h"
+
+namespace rung {
+namespace {
+
+constexpr int32_t kTrialsMax = 1'000'000;
+constexpr int32_t kPointsOfRangeMax = 1'000'000;
+
+std::vector<Configuration> ReadConfigurations(const JsonNode& node, const SpaceSpec& space,
+                                              size_t least) {
+  std::vector<Configuration> configurations;
+  const size_t count = node.Array(least, "configurations");
+  for (size_t i = 0; i < count && node.problems().ok(); ++i) {
+    configurations.push_back(ReadConfiguration(node.Element(i), space));
+  }
+  return configurations;
+}
+
+RandomSearcherSpec ReadRandom(const JsonNode& node) {
+  const JsonObject object(node, {"trials", "initial_points"});
+  RandomSearcherSpec spec;
+  if (const auto trials = object.Require("trials", "the number of trials")) {
+    spec.trials = trials->Integer32(1, kTrialsMax);
+  }
+  return spec;
+}
+
+GridSearcherSpec ReadGrid(const JsonNode& node, const SpaceSpec& space) {
+  const JsonObject object(node, {"points", "order", "initial_points"});
+  GridSearcherSpec spec;
+  if (const auto points = object.Find("points")) {
+    if (!points->json().is_object()) {
+      points->Refuse("an object such as {\"lr\": 3}");
+      return spec;
+    }
+    for (const auto& member : points->json().items()) {
+      RequireParameter(*points, member.key(), space);
+      spec.points[member.key()] = points->Member(member.key()).Integer32(1, kPointsOfRangeMax);
+    }
+  }
+  if (const auto order = object.Find("order")) {
+    constexpr WordTable<bool, 2> kListed{{{false, "shuffled"}, {true, "listed"}}};
+    spec.listed = order->Word(kListed);
+  }
+  return spec;
+}
+
+}  // namespace
+
+SearcherSpec ReadSearcher(const JsonNode& node, const SpaceSpec& space) {
+  SearcherSpec spec;
+  const JsonObject object(node, {"random", "grid", "points", "initial_points"},
+                          {"sobol", "tpe", "external"});
+  const int kinds = int{object.Find("random").has_value()} + int{object.Find("grid").has_value()} +
+                    int{object.Find("points").has_value()};
+  if (kinds != 1) {
+    if (node.json().is_object()) {
+      node.Refuse("one of {\"random\": …}, {\"grid\": …}, {\"points\": …}");
+    }
+    return spec;
+  }
+  std::optional<JsonNode> inner;
+  if (const auto random = object.Find("random")) {
+    spec.kind = ReadRandom(*random);
+    inner = random;
+  } else if (const auto grid = object.Find("grid")) {
+    spec.kind = ReadGrid(*grid, space);
+    inner = grid;
+  } else if (const auto points = object.Find("points")) {
+    spec.kind = PointsSearcherSpec{ReadConfigurations(*points, space, 1)};
+  }
+  // Beside the kind's name or among its settings: both readings of INTERFACES.md are natural.
+  std::optional<JsonNode> initial = object.Find("initial_points");
+  if (inner && inner->json().is_object() && inner->json().contains("initial_points")) {
+    const JsonNode within = inner->Member("initial_points");
+    if (initial) within.Refuse("given once, here or in `searcher`");
+    initial = within;
+  }
+  if (initial && node.problems().ok()) {
+    spec.initial_points = ReadConfigurations(*initial, space, 0);
+  }
+  return spec;
+}
+
+}  // namespace rung
