@@ -1,0 +1,259 @@
+#include "trial_runner/shim/shim.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trial_runner/launch/shim_launch.h"
+
+namespace rung {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr int kPatienceMs = 30'000;  // only a hang takes that long
+
+bool Readable(int fd) {
+  pollfd p{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&p, 1, kPatienceMs) == 1;
+}
+
+/// Follows a process by a pidfd: readable as soon as it is dead, whoever reaps it and whenever.
+class Process {
+ public:
+  explicit Process(pid_t pid) : fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
+  ~Process() { close(fd_); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  bool Found() const { return fd_ >= 0; }
+  bool Ends() const { return Readable(fd_); }
+
+ private:
+  int fd_;
+};
+
+class ShimTest : public ::testing::Test {
+ protected:
+  ShimTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rung-shim-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    mkfifo(Path("fifo").c_str(), 0600);
+    fifo_ = open(Path("fifo").c_str(), O_RDWR | O_CLOEXEC);
+  }
+  ~ShimTest() override {
+    close(fifo_);
+    if (shim_.control_fd >= 0) close(shim_.control_fd);
+    if (shim_.pid > 0 && !reaped_) {
+      kill(shim_.pid, SIGKILL);
+      waitpid(shim_.pid, nullptr, 0);
+    }
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  void Start(std::vector<std::string> command, const std::string& working_dir) {
+    const absl::StatusOr<LaunchedShim> shim =
+        LaunchShim({.shim_path = RUNG_BINARY_DIR "/bin/rung-shim",
+                    .command = std::move(command),
+                    .working_dir = working_dir,
+                    .environment = {"PATH=/usr/bin:/bin"},
+                    .stdout_path = Path("out"),
+                    .stderr_path = Path("err")});
+    ASSERT_TRUE(shim.ok()) << shim.status();
+    shim_ = *shim;
+  }
+  void StartScript(const std::string& script) { Start({"sh", "-c", script}, folder_); }
+
+  /// The next line that the shim says; empty at the end of the connection.
+  std::string Line() {
+    while (buffer_.find('\n') == std::string::npos) {
+      char bytes[256];
+      if (!Readable(shim_.control_fd)) return "(nothing was said)";
+      const ssize_t size = read(shim_.control_fd, bytes, sizeof bytes);
+      if (size <= 0) return "";
+      buffer_.append(bytes, static_cast<size_t>(size));
+    }
+    const size_t end = buffer_.find('\n');
+    const std::string line = buffer_.substr(0, end);
+    buffer_.erase(0, end + 1);
+    return line;
+  }
+  pid_t StartedPid() {
+    const std::string line = Line();
+    EXPECT_THAT(line, StartsWith("started "));
+    return static_cast<pid_t>(std::stol(line.substr(8)));
+  }
+  void Command(const std::string& command) {
+    const std::string line = command + "\n";
+    ASSERT_EQ(write(shim_.control_fd, line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  }
+  void HangUp() { close(std::exchange(shim_.control_fd, -1)); }
+  int ShimExitStatus() {
+    int status = 0;
+    waitpid(shim_.pid, &status, 0);
+    reaped_ = true;
+    return status;
+  }
+
+  /// A line that a process of the script wrote to `fifo`.
+  std::string FifoLine() {
+    std::string line;
+    for (char c = 0; Readable(fifo_) && read(fifo_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  pid_t FifoPid() { return static_cast<pid_t>(std::stol(FifoLine())); }
+
+  std::string folder_;
+  int fifo_ = -1;
+  LaunchedShim shim_;
+  bool reaped_ = false;
+  std::string buffer_;
+};
+
+TEST_F(ShimTest, TellsStartExitCodeAndThatNothingIsLeft) {
+  StartScript("exit 3");
+  StartedPid();
+  EXPECT_EQ(Line(), "exited code 3");
+  EXPECT_EQ(Line(), "empty");
+  EXPECT_EQ(Line(), "");
+  EXPECT_EQ(ShimExitStatus(), 0);
+}
+
+TEST_F(ShimTest, TellsTheSignalThatEndedTheLeader) {
+  StartScript("kill -SEGV $$");
+  StartedPid();
+  EXPECT_EQ(Line(), "exited signal 11");
+  EXPECT_EQ(Line(), "empty");
+}
+
+TEST_F(ShimTest, MissingProgramIsNamedWithTheReason) {
+  Start({"/does/not/exist", "x"}, folder_);
+  EXPECT_EQ(Line(), "could not start: program '/does/not/exist': No such file or directory");
+  EXPECT_EQ(Line(), "");
+  EXPECT_EQ(WEXITSTATUS(ShimExitStatus()), 1);
+}
+
+TEST_F(ShimTest, FileThatIsNoProgramIsNamedWithTheReason) {
+  close(open(Path("data").c_str(), O_CREAT | O_WRONLY, 0600));
+  Start({Path("data")}, folder_);
+  EXPECT_THAT(Line(), EndsWith("/data': Permission denied"));
+}
+
+TEST_F(ShimTest, MissingFolderIsNamedWithTheReason) {
+  Start({"true"}, "/does/not/exist");
+  EXPECT_EQ(Line(), "could not start: folder '/does/not/exist': No such file or directory");
+}
+
+TEST_F(ShimTest, RankLeadsAGroupInTheShimsSession) {
+  StartScript("exec cat fifo");
+  const pid_t rank = StartedPid();
+  EXPECT_EQ(getsid(rank), shim_.pid);
+  EXPECT_EQ(getpgid(rank), rank);
+  Command("kill");
+  EXPECT_EQ(Line(), "exited signal 9");
+}
+
+TEST_F(ShimTest, TermReachesTheLeaderOnly) {
+  StartScript(
+      "sh -c 'trap \"touch helper_got_term\" TERM; touch up; while :; do sleep 1000; done' &"
+      "trap 'exit 7' TERM; until test -e up; do sleep 0.01; done; echo ready >fifo; wait");
+  StartedPid();
+  ASSERT_EQ(FifoLine(), "ready");
+  Command("term");
+  EXPECT_EQ(Line(), "exited code 7");
+  EXPECT_EQ(Line(), "empty");
+  EXPECT_FALSE(std::filesystem::exists(Path("helper_got_term")));
+}
+
+TEST_F(ShimTest, KillReachesAHelperWithItsOwnSession) {
+  StartScript("setsid sh -c 'echo $$ >fifo; exec sleep 1000' & exec sleep 1000");
+  StartedPid();
+  const Process helper(FifoPid());
+  ASSERT_TRUE(helper.Found());
+  Command("kill");
+  EXPECT_EQ(Line(), "exited signal 9");
+  EXPECT_EQ(Line(), "empty");
+  EXPECT_TRUE(helper.Ends());
+}
+
+TEST_F(ShimTest, KillReachesADoubleForkedDaemon) {
+  StartScript("(setsid sh -c 'echo $$ >fifo; exec sleep 1000' &) ; exec sleep 1000");
+  StartedPid();
+  const Process daemon(FifoPid());
+  ASSERT_TRUE(daemon.Found());
+  Command("kill");
+  EXPECT_EQ(Line(), "exited signal 9");
+  EXPECT_EQ(Line(), "empty");
+  EXPECT_TRUE(daemon.Ends());
+}
+
+TEST_F(ShimTest, WhatALeaderLeavesBehindIsKilledBeforeEmpty) {
+  StartScript("(setsid sh -c 'trap \"\" TERM; echo $$ >fifo; exec sleep 1000' &) ; exit 0");
+  StartedPid();
+  EXPECT_EQ(Line(), "exited code 0");
+  EXPECT_EQ(Line(), "empty");
+  // It may have died before it said its number; whatever it was, the shim has no child left.
+  EXPECT_EQ(ShimExitStatus(), 0);
+}
+
+TEST_F(ShimTest, GroupKillByTheRankSparesTheShim) {
+  StartScript("kill -KILL 0");
+  StartedPid();
+  EXPECT_EQ(Line(), "exited signal 9");
+  EXPECT_EQ(Line(), "empty");
+}
+
+TEST_F(ShimTest, RankDiesWithAKilledShim) {
+  StartScript("echo $$ >fifo; exec sleep 1000");
+  const Process rank(StartedPid());
+  FifoLine();
+  ASSERT_TRUE(rank.Found());
+  kill(shim_.pid, SIGKILL);
+  EXPECT_TRUE(rank.Ends());
+}
+
+TEST_F(ShimTest, WithoutItsDaemonItAsksTheLeaderToEnd) {
+  StartScript("trap 'echo ended >fifo; exit 0' TERM; echo ready >fifo; while :; do sleep 1; done");
+  const Process rank(StartedPid());
+  EXPECT_EQ(FifoLine(), "ready");
+  HangUp();
+  EXPECT_EQ(FifoLine(), "ended");
+  EXPECT_TRUE(rank.Ends());
+  EXPECT_EQ(ShimExitStatus(), 0);
+}
+
+TEST_F(ShimTest, WithoutItsDaemonItKillsWhatIgnoresSigterm) {
+  StartScript("trap '' TERM; setsid sh -c 'echo $$ >fifo; exec sleep 1000' & exec sleep 1000");
+  const Process rank(StartedPid());
+  const Process helper(FifoPid());
+  HangUp();
+  EXPECT_TRUE(rank.Ends());
+  EXPECT_TRUE(helper.Ends());
+  EXPECT_EQ(ShimExitStatus(), 0);
+}
+
+TEST_F(ShimTest, RankSeesNoDescriptorButTheStandardOnes) {
+  StartScript("ls /proc/self/fd >fifo; exit 0");
+  StartedPid();
+  std::vector<std::string> fds;
+  for (int i = 0; i < 4; ++i) fds.push_back(FifoLine());
+  EXPECT_THAT(fds, ElementsAre("0", "1", "2", "3"));  // 3: the folder that ls itself reads
+  EXPECT_EQ(Line(), "exited code 0");
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,196 @@
+#include "trial_runner/shim/shim.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "trial_runner/shim/process_tree.h"
+
+namespace rung {
+namespace {
+
+constexpr size_t kCommandBytesMax = 64;
+constexpr int kKillPollMsMax = 200;
+constexpr int kKillPassesAtOnce = 20;
+
+enum class StartStep : int { kParent, kFolder, kProgram };
+struct StartFailure {
+  StartStep step;
+  int error;
+};
+
+sigset_t WatchedSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
+}
+
+/// In the forked child; only async-signal-safe calls.
+[[noreturn]] void BecomeRank(pid_t shim, const char* working_dir, char* const argv[],
+                             int failure_fd) {
+  StartFailure failure{StartStep::kParent, 0};
+  // A group of its own: a trial's `kill 0` must not reach the shim.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == shim) {  // else the shim died before the line above
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    failure.step = StartStep::kFolder;
+    if (*working_dir == '\0' || chdir(working_dir) == 0) {
+      failure.step = StartStep::kProgram;
+      execvp(argv[0], argv);
+    }
+    failure.error = errno;
+  }
+  const ssize_t written = write(failure_fd, &failure, sizeof failure);
+  _exit(written == sizeof failure ? 127 : 126);
+}
+
+std::string Describe(const StartFailure& failure, const char* working_dir, const char* program) {
+  const std::string reason = std::strerror(failure.error);
+  switch (failure.step) {
+    case StartStep::kParent:
+      return "the parent process ended";
+    case StartStep::kFolder:
+      return std::string("folder '") + working_dir + "': " + reason;
+    case StartStep::kProgram:
+      return std::string("program '") + program + "': " + reason;
+  }
+  return reason;
+}
+
+}  // namespace
+
+int Shim::Run(const char* working_dir, char* const argv[]) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sigset_t signals = WatchedSignals();
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+
+  if (const std::string failure = Start(working_dir, argv); !failure.empty()) {
+    Say("could not start: " + failure);
+    return 1;
+  }
+  Say("started " + std::to_string(leader_));
+  while (true) {
+    pollfd fds[2] = {{.fd = signal_fd_, .events = POLLIN, .revents = 0},
+                     {.fd = control_open_ ? control_fd_ : -1, .events = POLLIN, .revents = 0}};
+    poll(fds, 2, PollTimeoutMs());
+    if (fds[0].revents != 0) OnSignal();
+    if (fds[1].revents != 0) OnControl();
+    if (kill_at_ && Clock::now() >= *kill_at_) killing_ = true;
+    if (killing_ && KillEverything()) break;
+  }
+  Say("empty");
+  close(signal_fd_);
+  return 0;
+}
+
+std::string Shim::Start(const char* working_dir, char* const argv[]) {
+  int failure_pipe[2];
+  if (pipe2(failure_pipe, O_CLOEXEC) != 0) return std::string("pipe: ") + std::strerror(errno);
+  const pid_t shim = getpid();
+  leader_ = fork();
+  if (leader_ == 0) BecomeRank(shim, working_dir, argv, failure_pipe[1]);
+  const int fork_error = errno;
+  close(failure_pipe[1]);
+  StartFailure failure{};
+  ssize_t size = 0;
+  if (leader_ > 0) {
+    do {
+      size = read(failure_pipe[0], &failure, sizeof failure);  // 0: exec closed the other end
+    } while (size < 0 && errno == EINTR);
+  }
+  close(failure_pipe[0]);
+  if (leader_ < 0) return std::string("fork: ") + std::strerror(fork_error);
+  if (size != sizeof failure) return "";
+  waitpid(leader_, nullptr, 0);
+  return Describe(failure, working_dir, argv[0]);
+}
+
+void Shim::OnControl() {
+  char buffer[256];
+  const ssize_t size = read(control_fd_, buffer, sizeof buffer);
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (size > 0) control_buffer_.append(buffer, static_cast<size_t>(size));
+  if (size <= 0 || control_buffer_.size() > kCommandBytesMax) {
+    control_open_ = false;
+    BeginOrphanEnd();
+    return;
+  }
+  for (size_t end; (end = control_buffer_.find('\n')) != std::string::npos;) {
+    OnCommand(control_buffer_.substr(0, end));
+    control_buffer_.erase(0, end + 1);
+  }
+}
+
+void Shim::OnCommand(const std::string& command) {
+  if (command == "term" && !leader_gone_) kill(leader_, SIGTERM);
+  if (command == "kill") killing_ = true;
+}
+
+void Shim::OnSignal() {
+  signalfd_siginfo info;
+  while (read(signal_fd_, &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo != SIGCHLD) BeginOrphanEnd();
+  }
+  ReapChildren();
+}
+
+void Shim::ReapChildren() {
+  int status = 0;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid != leader_) continue;
+    leader_gone_ = true;
+    killing_ = true;  // after its leader nothing of a rank is legitimate
+    Say(WIFSIGNALED(status) ? "exited signal " + std::to_string(WTERMSIG(status))
+                            : "exited code " + std::to_string(WEXITSTATUS(status)));
+  }
+}
+
+void Shim::BeginOrphanEnd() {
+  if (kill_at_ || killing_) return;
+  if (!leader_gone_) kill(leader_, SIGTERM);
+  kill_at_ = Clock::now() + kOrphanGrace;
+}
+
+bool Shim::KillEverything() {
+  for (int pass = 0; pass < kKillPassesAtOnce; ++pass) {
+    const std::vector<pid_t> living = LivingDescendants(getpid());
+    for (const pid_t pid : living) kill(pid, SIGKILL);
+    ReapChildren();
+    if (living.empty()) break;
+  }
+  kill_poll_ms_ = std::min(kill_poll_ms_ * 2, kKillPollMsMax);
+  // ECHILD: not even a zombie is left, so the leader's exit has been told.
+  siginfo_t info{};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+int Shim::PollTimeoutMs() const {
+  if (killing_) return kill_poll_ms_;
+  if (!kill_at_) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - Clock::now());
+  return static_cast<int>(std::max<int64_t>(left.count(), 0));
+}
+
+void Shim::Say(const std::string& line) {
+  if (!control_open_) return;
+  const std::string text = line + "\n";
+  // The daemon reads at once and a rank says a few lines in all, so the buffer never fills.
+  [[maybe_unused]] const ssize_t sent =
+      send(control_fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace rung
