@@ -68,6 +68,8 @@ struct Table<TrialRow> {
     field("best_value", row.best_value);
     field("best_step", row.best_step);
     field("last_step", row.last_step);
+    field("furthest_step", row.furthest_step);
+    field("metric_rows", row.metric_rows);
     field("failures", row.failures);
     field("losses", row.losses);
     field("created_us", row.created);

@@ -26,7 +26,12 @@ constexpr const char* kSupersedeSql =
     "UPDATE metrics SET superseded = 1 WHERE experiment_id = ? AND trial_number = ? AND attempt < ?"
     " AND step > ? AND superseded = 0";
 constexpr const char* kActiveExperiments = " WHERE state IN ('active', 'paused', 'stopping')";
-constexpr const char* kActiveTrials = "('queued', 'running', 'paused')";
+/// Numbers of the trials that may still report: not final, or with an attempt that is not.
+constexpr const char* kReportingTrials =
+    "SELECT number FROM trials WHERE experiment_id = ?1 AND state IN ('queued', 'running', "
+    "'paused')"
+    " UNION SELECT trial_number FROM attempts WHERE experiment_id = ?1"
+    " AND state NOT IN ('exited', 'lost')";
 
 /// Absolute, and with symbolic links followed, so that one file has one lock.
 absl::StatusOr<std::filesystem::path> Resolve(const std::filesystem::path& path) {
@@ -210,10 +215,10 @@ ExperimentSnapshot SqliteStorage::Connection::LoadExperiment(const ExperimentRow
        " ORDER BY trial_number, attempt, step");
   read(snapshot.objective_metrics,
        fmt::format("metrics WHERE experiment_id = ?1 AND superseded = 0 AND trial_number IN"
-                   " (SELECT number FROM trials WHERE experiment_id = ?1 AND state IN {})"
+                   " ({})"
                    " AND name = (SELECT metric FROM experiments WHERE id = ?1)"
                    " ORDER BY trial_number, step, attempt",
-                   kActiveTrials));
+                   kReportingTrials));
   AddRecentMetrics(snapshot);
   return snapshot;
 }
@@ -229,13 +234,15 @@ void SqliteStorage::Connection::AddRecentMetrics(ExperimentSnapshot& snapshot) {
                       " WHERE experiment_id = ?1 AND trial_number = ?2 AND attempt = ?3"
                       " ORDER BY step DESC LIMIT {})) ORDER BY step, name",
                       kRecentMetricSteps));
-  for (const TrialRow& trial : snapshot.trials) {
-    if (IsFinal(trial.state)) continue;
-    SQLite::bind(newest, trial.id.experiment.value, trial.id.number.value);
+  SQLite::Statement reporting(database_, fmt::format("{} ORDER BY 1", kReportingTrials));
+  const int64_t experiment = snapshot.experiment.id.value;
+  reporting.bind(1, experiment);
+  while (reporting.executeStep()) {
+    const int32_t trial = reporting.getColumn(0).getInt();
+    SQLite::bind(newest, experiment, trial);
     newest.executeStep();
     if (!newest.getColumn(0).isNull()) {
-      SQLite::bind(recent, trial.id.experiment.value, trial.id.number.value,
-                   newest.getColumn(0).getInt());
+      SQLite::bind(recent, experiment, trial, newest.getColumn(0).getInt());
       for (MetricRow& row : ReadAll<MetricRow>(recent)) {
         snapshot.recent_metrics.push_back(std::move(row));
       }

@@ -34,7 +34,9 @@ CREATE TABLE trials (
   bracket       INTEGER NOT NULL,
   best_value    REAL,
   best_step     INTEGER,
-  last_step     INTEGER,
+  last_step     INTEGER,           -- of the current curve: falls when an attempt supersedes
+  furthest_step INTEGER,           -- the highest that any attempt stored: never falls
+  metric_rows   INTEGER NOT NULL,  -- in the table metrics, superseded ones included
   failures      INTEGER NOT NULL,
   losses        INTEGER NOT NULL,
   created_us    INTEGER NOT NULL,

@@ -122,6 +122,7 @@ TEST_P(StorageConformance, AbsentOptionalFieldsComeBackAbsent) {
   trial.best_value.reset();
   trial.best_step.reset();
   trial.last_step.reset();
+  trial.furthest_step.reset();
   trial.ended.reset();
   AttemptRow attempt = SampleAttempt(AttemptOf(1, 0, 0));
   attempt.exit_cause.reset();
@@ -268,6 +269,19 @@ TEST_P(StorageConformance, FinalExperimentsAndTheMetricsOfFinalTrialsAreNotLoade
   EXPECT_THAT(snapshot.experiments[0].recent_metrics, IsEmpty());
   EXPECT_THAT(snapshot.experiments[0].objective_metrics, IsEmpty());
   EXPECT_THAT(snapshot.experiments[0].checkpoints, IsEmpty());
+}
+
+TEST_P(StorageConformance, MetricsOfAFinalTrialAreLoadedWhileAnAttemptOfItMayStillReport) {
+  TrialRow stopped = SampleTrial(TrialOf(1, 0));
+  stopped.state = TrialState::kStopped;
+  AttemptRow stopping = SampleAttempt(AttemptOf(1, 0, 0));
+  stopping.state = AttemptState::kStopping;
+  const MetricRow metric = SampleMetric(AttemptOf(1, 0, 0), 1, 0.5);
+  Commit({SampleExperiment(1), stopped, stopping, metric});
+
+  const ExperimentSnapshot loaded = LoadExperiment();
+  EXPECT_THAT(loaded.recent_metrics, ElementsAre(metric));
+  EXPECT_THAT(loaded.objective_metrics, ElementsAre(metric));
 }
 
 TEST_P(StorageConformance, ListsAreOrderedByTheirKeysWhateverTheOrderOfWriting) {

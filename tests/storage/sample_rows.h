@@ -46,6 +46,8 @@ inline TrialRow SampleTrial(TrialId id) {
   row.best_value = 0.8125;
   row.best_step = 30;
   row.last_step = 40;
+  row.furthest_step = 50;
+  row.metric_rows = 100'000;
   row.failures = 1;
   row.losses = 4;
   row.created = WallTime{11};
