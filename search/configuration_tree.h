@@ -1,0 +1,78 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/parameters.h"
+#include "search/space.h"
+#include "search/value_list.h"
+
+/// A search space made ready: which parameters apply to which values of the others, drawn
+/// configurations, and, where every parameter has a list of values, all configurations in order.
+///
+/// The order is that of an odometer: parameters as in the document (one that others depend on
+/// before them), the last one turning fastest. A parameter that does not apply takes no part, so
+/// each leaf is a configuration of its own.
+namespace rung {
+
+class ConfigurationTree {
+ public:
+  /// For each parameter the index of its value; 0 where the parameter does not apply.
+  using Leaf = std::vector<uint64_t>;
+
+  /// Values come from `lists` where a parameter has one there, else from its own form.
+  /// Errors: INVALID_ARGUMENT with a path below `space`: a repeated name, a condition on no
+  /// parameter, conditions in a circle, steps that cannot be counted.
+  static absl::StatusOr<ConfigurationTree> Create(const SpaceSpec& space,
+                                                  const std::map<std::string, ValueList>& lists);
+
+  /// The configuration of a trial that draws anew for the `redraw`-th time: each parameter from its
+  /// own stream, a grid's from the trial's number.
+  Configuration Draw(int64_t seed, TrialNumber trial, int32_t redraw) const;
+
+  /// The values given by `point`, checked, in the order of the space, constants filled in. Errors:
+  /// INVALID_ARGUMENT with a path below `path`: an unknown or missing parameter, one that does not
+  /// apply, a value that leaves its range.
+  absl::StatusOr<Configuration> Complete(const Configuration& point, const std::string& path) const;
+
+  /// Whether every parameter has a list of values; the calls below need it.
+  bool finite() const;
+
+  Configuration At(const Leaf& leaf) const;
+  /// The leaf of `configuration`; nullopt when it is none.
+  std::optional<Leaf> LeafOf(const Configuration& configuration) const;
+  Leaf First() const { return Leaf(parameters_.size()); }
+  /// Moves to the next leaf; from the last one to the first, and returns false. With `grids_fixed`
+  /// the values of `grid` forms stay.
+  bool Next(Leaf& leaf, bool grids_fixed = false) const;
+
+  /// The number of leaves where it is at most `limit`, else `limit`. Nullopt when conditions make
+  /// counting too long (over a million leaves).
+  std::optional<uint64_t> CountLeaves(uint64_t limit) const;
+
+ private:
+  struct Node {
+    ParameterSpec spec;
+    std::optional<ValueList> values;  ///< nullopt: continuous
+    std::vector<size_t> parents;      ///< of spec.when, in its order
+  };
+
+  ConfigurationTree() = default;
+
+  absl::Status Link();
+  /// `texts` holds a text for each parameter that applies, those before `index` in order_.
+  bool Applies(size_t index, const std::vector<std::optional<std::string>>& texts) const;
+  std::vector<std::optional<std::string>> TextsOf(const Leaf& leaf) const;
+  Configuration Gather(const std::vector<std::optional<std::string>>& texts) const;
+
+  std::vector<Node> parameters_;  ///< in the order of the document
+  std::vector<size_t> order_;     ///< parents before children
+};
+
+}  // namespace rung
