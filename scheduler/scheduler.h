@@ -5,7 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <vector>
+#include <string>
+#include <string_view>
 
 #include "scheduler/event.h"
 #include "scheduler/output.h"
@@ -41,6 +42,9 @@ class Scheduler {
       const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse);
 
   Output Step(const Event& event, Now now);
+
+  /// All that Restore rebuilds, as text for tests: equal texts are equal states.
+  std::string Describe() const;
 
  private:
   class State;

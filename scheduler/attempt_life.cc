@@ -1,0 +1,271 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/check.h"
+#include "core/counter_random.h"
+#include "scheduler/scheduler_state.h"
+
+/// The lives of attempts, trials and experiments: the edges of the diagrams in core/trial.h and
+/// core/experiment.h.
+namespace rung {
+namespace {
+
+/// Failed trials after which an experiment that never stored a report is paused.
+constexpr int64_t kNothingWorksAfter = 5;
+
+/// RUNG_SEED: below 2^31, since many libraries take no more.
+int64_t SeedOf(int64_t experiment_seed, TrialNumber trial) {
+  CounterRandom random({.seed = experiment_seed, .trial = trial, .redraw = 0, .name = "rung.seed"});
+  return static_cast<int64_t>(random.NextBelow(uint64_t{1} << 31));
+}
+
+}  // namespace
+
+void Scheduler::State::Assign(ExperimentRecord& experiment, TrialRecord& trial,
+                              const std::string& worker) {
+  const Resume resume = ResumeOf(experiment, trial);
+  const Resources total = experiment.gang().Total();
+  AttemptRow row;
+  row.id = {trial.row.id, trial.next_attempt()};
+  row.workers = worker;
+  row.resume_step = resume.step;
+  row.processes = experiment.gang().processes;
+  row.gpus = total.gpus;
+  row.milli_cpus = total.milli_cpus;
+  row.started = now_.wall;
+  AttemptRecord attempt(std::move(row), experiment.trial_template().reduce, now_.mono);
+  attempt.incarnation = workers_.Find(worker)->incarnation;
+  BeginAttempt(experiment, trial, std::move(attempt));
+  workers_.Hold(worker, total);
+  LogEvent(trial.attempt->row.id, "attempt_assigned",
+           fmt::format("attempt {} was assigned to worker {} from step {}",
+                       ToString(trial.attempt->row.id), worker, resume.step));
+  Send(worker, StartCommand(experiment, trial));
+}
+
+void Scheduler::State::AssignToClient(ExperimentRecord& experiment, TrialRecord& trial,
+                                      const StartTrial& e) {
+  AttemptRow row;
+  row.id = {trial.row.id, trial.next_attempt()};
+  row.state = AttemptState::kRunning;
+  row.owner = e.owner;
+  row.started = now_.wall;
+  AttemptRecord attempt(std::move(row), Reduce::kRank0, now_.mono);
+  attempt.client_lease = e.lease;
+  BeginAttempt(experiment, trial, std::move(attempt));
+  RenewClientLease(trial);
+  LogEvent(
+      trial.attempt->row.id, "attempt_assigned",
+      fmt::format("attempt {} was handed to client {}", ToString(trial.attempt->row.id), e.owner));
+}
+
+void Scheduler::State::BeginAttempt(ExperimentRecord& experiment, TrialRecord& trial,
+                                    AttemptRecord attempt) {
+  experiment.SetAttempt(trial, std::move(attempt));
+  experiment.SetTrialState(trial, TrialState::kRunning, "");
+  Touch(trial);
+  TouchAttempt(trial);
+}
+
+StartAttempt Scheduler::State::StartCommand(const ExperimentRecord& experiment,
+                                            const TrialRecord& trial) const {
+  const AttemptRow& attempt = trial.attempt->row;
+  StartAttempt start;
+  start.attempt = attempt.id;
+  start.experiment_name = experiment.row.name;
+  start.params = trial.row.params;
+  start.trial = experiment.trial_template();
+  start.seed = SeedOf(experiment.row.seed, trial.row.id.number);
+  start.resume_step = attempt.resume_step;
+  start.max_step = experiment.rule->MaxStep();
+  for (const CheckpointRow& checkpoint : trial.checkpoints) {
+    const bool earlier = checkpoint.attempt < attempt.id;
+    const bool here = checkpoint.place == attempt.workers || checkpoint.place == "shared";
+    if (earlier && here && checkpoint.step == attempt.resume_step) {
+      start.resume_from = checkpoint.path;
+    }
+  }
+  return start;
+}
+
+StopAttempt Scheduler::State::StopCommand(const ExperimentRecord& experiment,
+                                          const TrialRecord& trial) const {
+  const TrialTemplate& trial_template = experiment.trial_template();
+  StopAttempt stop;
+  stop.attempt = trial.attempt->row.id;
+  stop.reason = trial.row.reason;
+  // A trial that reached its end may still evaluate and save.
+  stop.grace = trial.row.state == TrialState::kCompleted ? trial_template.finish_grace
+                                                         : trial_template.grace;
+  stop.at_once = trial.row.state == TrialState::kCancelled ||
+                 experiment.row.state == ExperimentState::kStopping;
+  return stop;
+}
+
+void Scheduler::State::MarkRunning(ExperimentRecord& experiment, TrialRecord& trial) {
+  const AttemptState state = trial.attempt->row.state;
+  if (state != AttemptState::kAssigned && state != AttemptState::kStarting) return;
+  experiment.SetAttemptState(trial, AttemptState::kRunning);
+  TouchAttempt(trial);
+}
+
+void Scheduler::State::EndAttempt(ExperimentRecord& experiment, TrialRecord& trial,
+                                  const AttemptEnd& end) {
+  RUNG_CHECK(IsFinal(end.state));
+  experiment.SetAttemptState(trial, end.state);
+  AttemptRow& row = trial.attempt->row;
+  row.exit_cause = end.cause;
+  row.exit_code = end.exit_code;
+  row.message = end.message;
+  row.ended = now_.wall;
+  const double held_s = std::chrono::duration<double>(now_.mono - trial.attempt->assigned).count();
+  row.gpu_s = row.gpus * held_s;
+  row.cpu_s = static_cast<double>(row.milli_cpus) / 1000 * held_s;
+  experiment.gpu_s_of_final_attempts += row.gpu_s;
+  trial.attempt->open = OpenSteps(experiment.trial_template().reduce, row.processes);
+  TouchAttempt(trial);
+  if (trial.attempt->ask_tell()) {
+    leases_.Release(row.id);
+  } else {
+    workers_.Release(row.workers, experiment.gang().Total());
+  }
+  assign_work_ = true;
+  const bool lost = end.state == AttemptState::kLost;
+  LogEvent(row.id, lost ? "attempt_lost" : "attempt_exited",
+           fmt::format("attempt {} {}: {}{}{}", ToString(row.id), lost ? "was lost" : "exited",
+                       ToString(end.cause), end.message.empty() ? "" : ", ", end.message));
+}
+
+void Scheduler::State::AfterExit(ExperimentRecord& experiment, TrialRecord& trial,
+                                 ExitCause cause) {
+  if (IsFinal(trial.row.state)) return Settle(trial);  // decided before: the exit changes nothing
+  Touch(trial);
+  switch (cause) {
+    case ExitCause::kCompleted:
+      return EndTrial(experiment, trial, TrialState::kCompleted, "");
+    case ExitCause::kFailed:
+    case ExitCause::kCouldNotStart:
+      return AfterFailure(experiment, trial);
+    case ExitCause::kRefused:
+      return experiment.SetTrialState(trial, TrialState::kQueued, "");
+    case ExitCause::kStopped:  // nobody here asked for it: the worker itself was ended
+    case ExitCause::kLost:
+      return AfterLoss(experiment, trial);
+  }
+}
+
+void Scheduler::State::LoseAttempt(ExperimentRecord& experiment, TrialRecord& trial,
+                                   const std::string& why) {
+  EndAttempt(experiment, trial,
+             {.state = AttemptState::kLost,
+              .cause = ExitCause::kLost,
+              .exit_code = std::nullopt,
+              .message = why});
+  AfterExit(experiment, trial, ExitCause::kLost);
+}
+
+void Scheduler::State::AfterFailure(ExperimentRecord& experiment, TrialRecord& trial) {
+  ++trial.row.failures;
+  if (trial.row.failures <= experiment.trial_template().max_failures) {
+    return experiment.SetTrialState(trial, TrialState::kQueued, "");
+  }
+  EndTrial(experiment, trial, TrialState::kFailed, "max_failures");
+  PauseIfHopeless(experiment);
+}
+
+void Scheduler::State::AfterLoss(ExperimentRecord& experiment, TrialRecord& trial) {
+  ++trial.row.losses;
+  if (trial.row.losses < experiment.trial_template().max_losses) {
+    return experiment.SetTrialState(trial, TrialState::kQueued, "");
+  }
+  EndTrial(experiment, trial, TrialState::kFailed, "lost_repeatedly");
+  PauseIfHopeless(experiment);
+}
+
+void Scheduler::State::StopNow(ExperimentRecord& experiment, TrialRecord& trial) {
+  if (trial.attempt->row.state != AttemptState::kStopping) {
+    experiment.SetAttemptState(trial, AttemptState::kStopping);
+    TouchAttempt(trial);
+    trial.attempt->open.StopWaiting();
+    DrainSteps(experiment, trial);
+  }
+  StopAttempt stop = StopCommand(experiment, trial);
+  stop.at_once = true;
+  Send(trial.attempt->row.workers, std::move(stop));
+}
+
+void Scheduler::State::EndTrial(ExperimentRecord& experiment, TrialRecord& trial, TrialState state,
+                                const std::string& reason) {
+  RUNG_CHECK(IsFinal(state));
+  experiment.SetTrialState(trial, state, reason);
+  trial.row.ended = now_.wall;
+  Touch(trial);
+  LogEvent(trial, "trial_ended",
+           fmt::format("trial {} is {}{}{}", ToString(trial.row.id), ToString(state),
+                       reason.empty() ? "" : ": ", reason));
+  assign_work_ = true;
+  Settle(trial);
+}
+
+/// Frees what only further reports need.
+void Scheduler::State::Settle(TrialRecord& trial) {
+  if (!IsFinal(trial.row.state) || trial.live()) return;
+  trial.objective.clear();
+  if (trial.attempt) trial.attempt->stored.clear();
+}
+
+void Scheduler::State::PauseIfHopeless(ExperimentRecord& experiment) {
+  if (experiment.row.state != ExperimentState::kActive) return;
+  const int64_t failed = experiment.CountOf(TrialState::kFailed);
+  const std::optional<int32_t> limit = experiment.spec.limits.max_failed_trials;
+  std::string reason;
+  if (!experiment.any_report && failed >= kNothingWorksAfter) reason = "nothing_works";
+  if (limit && failed >= *limit) reason = "max_failed_trials";
+  if (reason.empty()) return;
+  experiment.row.state = ExperimentState::kPaused;
+  experiment.row.reason = reason;
+  Touch(experiment);
+  LogEvent(experiment, "experiment_paused",
+           fmt::format("experiment {} is paused after {} failed trials: {}",
+                       ToString(experiment.row.id), failed, reason));
+}
+
+void Scheduler::State::BeginStopping(ExperimentRecord& experiment, const std::string& reason) {
+  experiment.row.state = ExperimentState::kStopping;
+  experiment.row.reason = reason;
+  Touch(experiment);
+  LogEvent(experiment, "experiment_stopping",
+           fmt::format("experiment {} is being stopped: {}", ToString(experiment.row.id), reason));
+  for (const TrialNumber number : std::set(experiment.queued())) {
+    EndTrial(experiment, experiment.At(number), TrialState::kCancelled, reason);
+  }
+  for (const TrialNumber number : std::set(experiment.live())) {
+    TrialRecord& trial = experiment.At(number);
+    if (!IsFinal(trial.row.state)) EndTrial(experiment, trial, TrialState::kCancelled, reason);
+    StopNow(experiment, trial);
+  }
+}
+
+/// Ends an experiment of which nothing runs or can come. One whose trials all failed, or were
+/// stopped before any completed, has failed.
+void Scheduler::State::EndIfDone(ExperimentRecord& experiment) {
+  if (!experiment.live().empty()) return;
+  ExperimentState state = ExperimentState::kStopped;
+  std::string reason = experiment.row.reason;
+  if (experiment.row.state != ExperimentState::kStopping) {
+    if (!experiment.queued().empty() || experiment.HasNext()) return;
+    const bool completed = experiment.CountOf(TrialState::kCompleted) > 0;
+    state = completed ? ExperimentState::kCompleted : ExperimentState::kFailed;
+    reason = completed ? experiment.searcher->ExhaustedReason() : "no_trial_completed";
+  }
+  experiment.row.state = state;
+  experiment.row.reason = reason;
+  experiment.row.ended = now_.wall;
+  Touch(experiment);
+  LogEvent(
+      experiment, "experiment_ended",
+      fmt::format("experiment {} is {}: {}", ToString(experiment.row.id), ToString(state), reason));
+}
+
+}  // namespace rung

@@ -1,0 +1,274 @@
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/check.h"
+#include "scheduler/experiment_plan.h"
+#include "scheduler/scheduler_state.h"
+
+/// What clients ask for (service Tuner).
+namespace rung {
+namespace {
+
+constexpr std::chrono::hours kClientLeaseMax{7 * 24};
+
+absl::Status NoSuchExperiment(ExperimentId id) {
+  return absl::NotFoundError(
+      fmt::format("there is no experiment {}: `rung list` shows those that exist", ToString(id)));
+}
+
+}  // namespace
+
+void Scheduler::State::On(const CreateExperiment& e) {
+  if (AnswerRepeat(e.reply, e.request_id, "CreateExperiment")) return;
+  const ExperimentSpec& spec = e.spec;
+  ExperimentRow row;
+  row.id = {last_experiment_id_.value + 1};
+  row.name = spec.name;
+  row.document = e.document;
+  row.metric = spec.metric;
+  row.goal = spec.goal;
+  row.best_by = spec.best_by;
+  row.seed = spec.seed;
+  row.owner = spec.owner.empty() ? e.owner : spec.owner;
+  row.priority = spec.priority;
+  row.created = now_.wall;
+  absl::StatusOr<std::unique_ptr<ExperimentRecord>> made = MakeExperiment(row, spec);
+  if (!made.ok()) return Answer(e.reply, made.status());
+
+  ExperimentRecord& experiment = **made;
+  experiment.row.planned_trials = experiment.searcher->PlannedTrials();
+  experiment.row.max_step = experiment.rule->MaxStep();
+  experiment.row.plan = PlanJson(spec.scheduler, *experiment.rule, experiment.row.planned_trials);
+  if (spec.limits.deadline) experiment.deadline = now_.mono + *spec.limits.deadline;
+  last_experiment_id_ = row.id;
+  experiments_[row.id] = *std::move(made);
+  assign_work_ = true;
+  Touch(experiment);
+  LogEvent(experiment, "experiment_created",
+           fmt::format("experiment '{}' was created by {}", row.name, experiment.row.owner));
+  Remember(e.request_id, "CreateExperiment", ToString(row.id));
+  Answer(e.reply, ExperimentCreated{row.id});
+}
+
+void Scheduler::State::On(const StopExperiment& e) {
+  if (AnswerRepeat(e.reply, e.request_id, "StopExperiment")) return;
+  ExperimentRecord* experiment = FindExperiment(e.experiment);
+  const bool existed = e.experiment.value >= 1 && e.experiment <= last_experiment_id_;
+  if (experiment == nullptr && !existed) return Answer(e.reply, NoSuchExperiment(e.experiment));
+  // Of an experiment that has ended the wish is fulfilled already.
+  if (experiment != nullptr && experiment->row.state != ExperimentState::kStopping) {
+    BeginStopping(*experiment, "stop_requested");
+  }
+  Remember(e.request_id, "StopExperiment", "");
+  Answer(e.reply, Done{});
+}
+
+void Scheduler::State::On(const StopTrial& e) {
+  if (AnswerRepeat(e.reply, e.request_id, "StopTrial")) return;
+  const ExperimentId id = e.trial.experiment;
+  ExperimentRecord* experiment = FindExperiment(id);
+  const bool existed = id.value >= 1 && id <= last_experiment_id_;
+  if (experiment == nullptr && !existed) return Answer(e.reply, NoSuchExperiment(id));
+  if (experiment != nullptr) {
+    TrialRecord* trial = experiment->Find(e.trial.number);
+    if (trial == nullptr) {
+      return Answer(e.reply, absl::NotFoundError(fmt::format(
+                                 "there is no trial {}: experiment {} has {} trials so far",
+                                 ToString(e.trial), ToString(id), experiment->trials().size())));
+    }
+    if (!IsFinal(trial->row.state)) {
+      EndTrial(*experiment, *trial, TrialState::kCancelled, "stop_requested");
+    }
+    if (trial->live()) StopNow(*experiment, *trial);
+  }
+  Remember(e.request_id, "StopTrial", "");
+  Answer(e.reply, Done{});
+}
+
+void Scheduler::State::On(const StartTrial& e) {
+  if (AnswerRepeat(e.reply, e.request_id, "StartTrial")) return;
+  ExperimentRecord* experiment = FindExperiment(e.experiment);
+  if (experiment == nullptr) {
+    const bool existed = e.experiment.value >= 1 && e.experiment <= last_experiment_id_;
+    if (existed) return Answer(e.reply, ExperimentFinished{});
+    return Answer(e.reply, NoSuchExperiment(e.experiment));
+  }
+  if (const absl::Status status = CheckCanStart(e, *experiment); !status.ok()) {
+    return Answer(e.reply, status);
+  }
+  if (experiment->row.state == ExperimentState::kStopping) {
+    return Answer(e.reply, ExperimentFinished{});
+  }
+  TrialRecord* trial = NextForClient(*experiment);
+  if (trial == nullptr) return Answer(e.reply, NoTrialNow{});
+  AssignToClient(*experiment, *trial, e);
+  Remember(e.request_id, "StartTrial", ToString(trial->attempt->row.id));
+  Answer(e.reply, StartedAnswer(*experiment, *trial));
+}
+
+absl::Status Scheduler::State::CheckCanStart(const StartTrial& e,
+                                             const ExperimentRecord& experiment) const {
+  if (experiment.spec.trial) {
+    return absl::FailedPreconditionError(
+        fmt::format("experiment {} has a trial template, so its workers start its trials: ask/tell "
+                    "needs a document without the key `trial`",
+                    ToString(e.experiment)));
+  }
+  if (e.lease <= std::chrono::milliseconds(0) || e.lease > kClientLeaseMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("lease: must be above 0 and at most 7 days, found {} ms", e.lease.count()));
+  }
+  if (experiment.row.state == ExperimentState::kPaused) {
+    return absl::FailedPreconditionError(
+        fmt::format("experiment {} is paused, reason {}: it hands out no trials",
+                    ToString(e.experiment), experiment.row.reason));
+  }
+  return absl::OkStatus();
+}
+
+TrialRecord* Scheduler::State::NextForClient(ExperimentRecord& experiment) {
+  const std::optional<int32_t> max_concurrent = experiment.spec.limits.max_concurrent;
+  if (max_concurrent && static_cast<int64_t>(experiment.live().size()) >= *max_concurrent) {
+    return nullptr;
+  }
+  if (!experiment.queued().empty()) return &experiment.At(*experiment.queued().begin());
+  if (!experiment.HasNext()) return nullptr;
+  TrialRecord& trial = experiment.AddTrial(now_.wall);
+  LogEvent(trial, "trial_created", fmt::format("trial {} was created", ToString(trial.row.id)));
+  return &trial;
+}
+
+void Scheduler::State::On(const ClientReport& e) {
+  const absl::StatusOr<Target> target = FindClientAttempt(e.attempt);
+  if (!target.ok()) return Answer(e.reply, target.status());
+  ExperimentRecord& experiment = *target->experiment;
+  TrialRecord& trial = *target->trial;
+  RenewClientLease(trial);
+  const absl::StatusOr<std::vector<MetricValue>> fresh =
+      CheckReport(experiment, trial, 0, e.step, e.metrics);
+  if (!fresh.ok()) return Answer(e.reply, fresh.status());
+
+  const bool repeated = fresh->empty();
+  if (!repeated) {
+    std::vector<ReducedValue> values;
+    for (const MetricValue& metric : *fresh) values.push_back({metric.name, metric.value, 1});
+    StoreStep(experiment, trial, e.step, values);
+  }
+  const Told told = ToldAt(experiment, trial, e.step, repeated);
+  Answer(e.reply, ReportAnswered{told.decision, told.reason});
+}
+
+void Scheduler::State::On(const KeepAlive& e) {
+  const absl::StatusOr<Target> target = FindClientAttempt(e.attempt);
+  if (!target.ok()) return Answer(e.reply, target.status());
+  RenewClientLease(*target->trial);
+  Answer(e.reply, Done{});
+}
+
+void Scheduler::State::On(const FinishTrial& e) {
+  if (AnswerRepeat(e.reply, e.request_id, "FinishTrial")) return;
+  const absl::StatusOr<Target> target = FindClientAttempt(e.attempt);
+  if (!target.ok()) return Answer(e.reply, target.status());
+  ExperimentRecord& experiment = *target->experiment;
+  TrialRecord& trial = *target->trial;
+  const ExitCause cause = e.failed ? ExitCause::kFailed : ExitCause::kCompleted;
+  const bool stopping = trial.attempt->row.state == AttemptState::kStopping;
+  EndAttempt(experiment, trial,
+             {.state = AttemptState::kExited,
+              .cause = stopping && !e.failed ? ExitCause::kStopped : cause,
+              .exit_code = std::nullopt,
+              .message = e.message});
+  AfterExit(experiment, trial, cause);
+  Remember(e.request_id, "FinishTrial", "");
+  Answer(e.reply, Done{});
+}
+
+absl::StatusOr<Scheduler::State::Target> Scheduler::State::FindClientAttempt(AttemptId id) {
+  ExperimentRecord* experiment = FindExperiment(id.trial.experiment);
+  TrialRecord* trial = experiment == nullptr ? nullptr : experiment->Find(id.trial.number);
+  if (experiment == nullptr) {
+    const bool existed =
+        id.trial.experiment.value >= 1 && id.trial.experiment <= last_experiment_id_;
+    if (!existed) return NoSuchExperiment(id.trial.experiment);
+    return absl::FailedPreconditionError(
+        fmt::format("experiment {} has ended: attempt {} is over and nothing more is stored of it",
+                    ToString(id.trial.experiment), ToString(id)));
+  }
+  if (trial == nullptr || !trial->attempt || id.attempt > trial->attempt->row.id.attempt ||
+      id.attempt < 0) {
+    return absl::NotFoundError(
+        fmt::format("there is no attempt {}: StartTrial hands attempts out", ToString(id)));
+  }
+  if (experiment->spec.trial) {
+    return absl::FailedPreconditionError(
+        fmt::format("attempt {} runs on a worker: it reports through RUNG_SOCKET", ToString(id)));
+  }
+  const bool newest = trial->attempt->row.id == id;
+  if (!newest || trial->attempt->row.state == AttemptState::kLost) {
+    return absl::FailedPreconditionError(
+        fmt::format("attempt {} is lost: its lease ran out and its trial is no longer yours. "
+                    "Nothing was stored; ask for a trial with StartTrial",
+                    ToString(id)));
+  }
+  if (!trial->live()) {
+    return absl::FailedPreconditionError(
+        fmt::format("attempt {} was finished before: nothing was stored", ToString(id)));
+  }
+  return Target{experiment, trial};
+}
+
+void Scheduler::State::RenewClientLease(const TrialRecord& trial) {
+  leases_.Grant(trial.attempt->row.id, now_.mono + trial.attempt->client_lease);
+}
+
+TrialStarted Scheduler::State::StartedAnswer(const ExperimentRecord& experiment,
+                                             const TrialRecord& trial) {
+  return {.attempt = trial.attempt->row.id,
+          .params = trial.row.params,
+          .resume_step = trial.attempt->row.resume_step,
+          .max_step = experiment.rule->MaxStep()};
+}
+
+void Scheduler::State::Answer(ReplyToken token, absl::StatusOr<ReplyValue> value) {
+  messages_.push_back(Reply{token, std::move(value)});
+}
+
+bool Scheduler::State::AnswerRepeat(ReplyToken token, const std::string& request_id,
+                                    const std::string& method) {
+  const absl::StatusOr<const RequestRow*> known = requests_.Find(request_id, method);
+  if (!known.ok()) {
+    Answer(token, known.status());
+    return true;
+  }
+  if (*known == nullptr) return false;
+  Answer(token, AnswerOf(**known));
+  return true;
+}
+
+void Scheduler::State::Remember(const std::string& request_id, const std::string& method,
+                                std::string answer) {
+  if (request_id.empty()) return;
+  RequestRow row{request_id, method, std::move(answer), now_.wall};
+  requests_.Add(row);
+  Log(std::move(row));
+}
+
+absl::StatusOr<ReplyValue> Scheduler::State::AnswerOf(const RequestRow& request) {
+  if (request.method == "CreateExperiment") {
+    const absl::StatusOr<ExperimentId> id = ParseExperimentId(request.answer);
+    if (!id.ok()) return absl::DataLossError(std::string(id.status().message()));
+    return ExperimentCreated{*id};
+  }
+  if (request.method == "StartTrial") {
+    const absl::StatusOr<AttemptId> id = ParseAttemptId(request.answer);
+    if (!id.ok()) return absl::DataLossError(std::string(id.status().message()));
+    const absl::StatusOr<Target> target = FindClientAttempt(*id);
+    if (!target.ok()) return target.status();
+    return StartedAnswer(*target->experiment, *target->trial);
+  }
+  return Done{};
+}
+
+}  // namespace rung

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "scheduler/placement.h"
+
+/// Who gets free resources next (INTERFACES.md §7).
+namespace rung {
+
+struct QueuedTrial {
+  TrialNumber number;
+  std::optional<std::string> only_on;  ///< the one worker that has its checkpoint
+};
+
+/// What one Active experiment wants. The searcher's next trial is queued already: it waits ahead of
+/// placement, with the highest number, and so comes last.
+struct WorkDemand {
+  ExperimentId experiment;
+  int32_t priority = 0;
+  int64_t slots_in_use = 0;
+  Gang gang;
+  std::vector<QueuedTrial> queued;    ///< by number
+  std::set<std::string> passed_over;  ///< workers that refused a trial of this experiment
+  bool at_max_concurrent = false;     ///< nothing more may run now
+};
+
+struct Work {
+  ExperimentId experiment;
+  TrialNumber trial;
+  size_t worker = 0;  ///< index into the offer
+};
+
+/// The workers that may take `trial`: neither passed over nor excluded by its checkpoint.
+std::vector<WorkerOffer> WorkersFor(const WorkDemand& demand, const QueuedTrial& trial,
+                                    std::span<const WorkerOffer> offer);
+
+/// First the experiment (higher priority, then fewer slots in use, then lower id), within it the
+/// lowest number that fits; what does not fit is passed over. nullopt: nothing fits.
+std::optional<Work> NextWork(std::span<const WorkDemand> demands,
+                             std::span<const WorkerOffer> offer);
+
+/// Why `trial` is not placed, as a sentence that begins with "waiting: ".
+std::string WhyWaiting(const WorkDemand& demand, const QueuedTrial& trial,
+                       std::span<const WorkerOffer> offer);
+
+}  // namespace rung

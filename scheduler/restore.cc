@@ -1,0 +1,174 @@
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "scheduler/scheduler_state.h"
+#include "scheduler/stored_configuration.h"
+
+/// From the rows back to the state.
+namespace rung {
+namespace {
+
+/// Ask/tell leases are not stored: after a restart each runs for the default time.
+constexpr std::chrono::milliseconds kClientLeaseAfterRestart{600'000};
+
+DecisionRecord RecordOf(const DecisionRow& row) {
+  return {row.bracket, row.level, row.trial,  row.step, row.value,    row.n_before,
+          row.entries, row.rank,  row.cutoff, row.rule, row.decision, row.reason};
+}
+
+absl::Status WithId(ExperimentId id, const absl::Status& status) {
+  return {status.code(), fmt::format("experiment {}: {}", ToString(id), std::string(status.message()))};
+}
+
+}  // namespace
+
+absl::Status Scheduler::State::Restore(
+    const Snapshot& snapshot, Now now,
+    const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse) {
+  last_experiment_id_ = snapshot.last_experiment_id;
+  for (const WorkerRow& row : snapshot.workers) {
+    WorkerRecord& worker = workers_.Ensure(row.name);
+    worker.row = row;
+    worker.last_written = row.last_seen;
+    if (worker.alive()) leases_.Grant(row.name, now.mono + config_.lease);
+  }
+  for (const RequestRow& row : snapshot.requests) requests_.Add(row);
+  for (const ExperimentSnapshot& experiment : snapshot.experiments) {
+    const ExperimentId id = experiment.experiment.id;
+    absl::StatusOr<ExperimentSpec> spec = parse(experiment.experiment.document);
+    if (!spec.ok()) return WithId(id, spec.status());
+    const absl::Status status = RestoreExperiment(experiment, now, *std::move(spec));
+    if (!status.ok()) return WithId(id, status);
+  }
+  assign_work_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ExperimentRecord>> Scheduler::State::MakeExperiment(
+    ExperimentRow row, ExperimentSpec spec) {
+  absl::StatusOr<std::unique_ptr<Searcher>> searcher =
+      MakeSearcher(spec.searcher, spec.space, spec.seed);
+  if (!searcher.ok()) return searcher.status();
+  absl::StatusOr<std::unique_ptr<StoppingRule>> rule =
+      MakeStoppingRule(spec.scheduler, spec.goal, spec.seed);
+  if (!rule.ok()) return rule.status();
+  if (spec.best_by == BestBy::kMaxT && !(*rule)->MaxStep()) {
+    return absl::InvalidArgumentError(
+        "best_by: max_t needs a scheduler that has max_t; allowed here: best, last");
+  }
+  return std::make_unique<ExperimentRecord>(std::move(row), std::move(spec), *std::move(searcher),
+                                            *std::move(rule));
+}
+
+absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snapshot, Now now,
+                                                 ExperimentSpec spec) {
+  absl::StatusOr<std::unique_ptr<ExperimentRecord>> made =
+      MakeExperiment(snapshot.experiment, std::move(spec));
+  if (!made.ok()) return made.status();
+  ExperimentRecord& experiment = **made;
+  if (const auto deadline = experiment.spec.limits.deadline) {
+    const std::chrono::microseconds passed(now.wall.us - experiment.row.created.us);
+    experiment.deadline =
+        now.mono + *deadline - std::chrono::duration_cast<std::chrono::milliseconds>(passed);
+  }
+  std::vector<Configuration> created;
+  for (const TrialRow& row : snapshot.trials) {
+    absl::StatusOr<Configuration> configuration = ReadStoredConfiguration(row.params);
+    if (!configuration.ok()) return configuration.status();
+    created.push_back(*std::move(configuration));
+    experiment.RestoreTrial(row);
+  }
+  experiment.searcher->Restore(created);
+  for (const AttemptRow& row : snapshot.attempts) {
+    if (absl::Status status = RestoreAttempt(experiment, row, now); !status.ok()) return status;
+  }
+  std::vector<DecisionRecord> records;
+  for (const DecisionRow& row : snapshot.decisions) {
+    records.push_back(RecordOf(row));
+    experiment.last_seq = row.seq;
+  }
+  experiment.rule->Restore(records);
+  for (const CheckpointRow& row : snapshot.checkpoints) {
+    experiment.At(row.attempt.trial.number).checkpoints.push_back(row);
+  }
+  RestoreMetrics(experiment, snapshot);
+  for (const TrialRecord& trial : experiment.trials()) {
+    experiment.Index(trial);
+    if (!trial.live()) continue;
+    RestoreStop(experiment, experiment.At(trial.row.id.number), snapshot);
+  }
+  experiments_[experiment.row.id] = *std::move(made);
+  return absl::OkStatus();
+}
+
+/// Rows come in the order of attempts: the last one of a trial stays.
+absl::Status Scheduler::State::RestoreAttempt(ExperimentRecord& experiment, const AttemptRow& row,
+                                              Now now) {
+  TrialRecord* trial = experiment.Find(row.id.trial.number);
+  if (trial == nullptr) {
+    return absl::DataLossError(fmt::format("attempt {} has no trial", ToString(row.id)));
+  }
+  if (trial->live()) {
+    return absl::DataLossError(fmt::format("attempt {} is not final, but a later one exists",
+                                           ToString(trial->attempt->row.id)));
+  }
+  if (row.exit_cause == ExitCause::kRefused) experiment.refused_by[row.workers] = row.message;
+  experiment.gpu_s_of_final_attempts += row.gpu_s;
+  const std::chrono::microseconds held(now.wall.us - row.started.us);
+  AttemptRecord& attempt = trial->attempt.emplace(
+      row, experiment.trial_template().reduce,
+      now.mono - std::chrono::duration_cast<std::chrono::milliseconds>(held));
+  if (!attempt.live()) return absl::OkStatus();
+  if (attempt.ask_tell()) {
+    attempt.client_lease = kClientLeaseAfterRestart;
+    leases_.Grant(row.id, now.mono + attempt.client_lease);
+  } else {
+    workers_.Hold(row.workers, experiment.gang().Total());
+  }
+  return absl::OkStatus();
+}
+
+void Scheduler::State::RestoreMetrics(ExperimentRecord& experiment,
+                                      const ExperimentSnapshot& snapshot) {
+  for (const MetricRow& row : snapshot.recent_metrics) {
+    TrialRecord& trial = experiment.At(row.attempt.trial.number);
+    // The newest attempt with rows may be one before the newest: then nothing of it is repeated.
+    if (!trial.attempt || trial.attempt->row.id != row.attempt) continue;
+    trial.attempt->stored[row.step][row.name] = row.value;
+  }
+  for (const MetricRow& row : snapshot.objective_metrics) {
+    experiment.At(row.attempt.trial.number).objective[row.step] = row.value;
+  }
+}
+
+/// Finds again the step whose report was answered with the stop: its decision row has it, but
+/// max_t and a non-finite value past the last level write none.
+void Scheduler::State::RestoreStop(ExperimentRecord& experiment, TrialRecord& trial,
+                                   const ExperimentSnapshot& snapshot) {
+  AttemptRecord& attempt = *trial.attempt;
+  if (attempt.row.state != AttemptState::kStopping) return;
+  attempt.open.StopWaiting();
+  if (trial.row.state == TrialState::kCancelled) return;
+  for (const DecisionRow& row : snapshot.decisions) {
+    const bool of_it = row.trial == trial.row.id.number && row.attempt == attempt.row.id.attempt;
+    if (of_it && row.decision == ToString(Decision::kStop)) attempt.stopped_at = row.step;
+  }
+  if (attempt.stopped_at) return;
+  const std::optional<Steps> max_step = experiment.rule->MaxStep();
+  for (const auto& [step, values] : attempt.stored) {
+    const auto objective = values.find(experiment.spec.metric);
+    const bool has = objective != values.end();
+    const bool at_end = max_step && (step > *max_step || (has && step == *max_step));
+    const bool non_finite = has && !std::isfinite(objective->second);
+    if (trial.row.state == TrialState::kCompleted ? at_end : non_finite) {
+      attempt.stopped_at = step;
+      return;
+    }
+  }
+}
+
+}  // namespace rung
