@@ -21,7 +21,8 @@ DecisionRecord RecordOf(const DecisionRow& row) {
 }
 
 absl::Status WithId(ExperimentId id, const absl::Status& status) {
-  return {status.code(), fmt::format("experiment {}: {}", ToString(id), std::string(status.message()))};
+  return {status.code(),
+          fmt::format("experiment {}: {}", ToString(id), std::string(status.message()))};
 }
 
 }  // namespace
