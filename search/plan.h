@@ -1,0 +1,50 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/metric.h"
+#include "search/stopping_rule.h"
+
+/// What a stopping rule is expected to do with a number of trials, before anything runs.
+///
+/// Expected numbers are those of a rule that keeps exactly the best 1/η at every level: the real
+/// one decides on the trials that have arrived so far and lets more go on (docs say how many).
+namespace rung {
+
+struct PlannedLevel {
+  Steps level = 0;
+  double expected_trials = 0;  ///< how many reach it
+};
+
+struct PlannedBracket {
+  int32_t index = 0;
+  double weight = 1;                 ///< share of the trials, 0 to 1
+  double expected_trials = 0;        ///< how many start in it
+  std::vector<PlannedLevel> levels;  ///< ascending; R is not among them
+  double expected_completed = 0;     ///< how many reach R
+};
+
+struct Plan {
+  std::optional<Steps> max_step;         ///< R; nullopt without an end (fifo)
+  std::vector<PlannedBracket> brackets;  ///< one without levels for fifo
+  double expected_steps = 0;             ///< of all trials; 0 where R is not known
+  double full_steps = 0;                 ///< of all trials run to R; 0 where R is not known
+  std::vector<std::string> warnings;  ///< whole sentences about settings that are likely mistakes
+};
+
+struct PlanInput {
+  StoppingRuleSpec rule;
+  std::optional<int64_t> trials;  ///< Searcher::PlannedTrials
+  /// How many trials run at once; nullopt where it is not known.
+  std::optional<int64_t> concurrent;
+};
+
+/// Errors: those of MakeStoppingRule, except that a variant which comes later is planned too.
+absl::StatusOr<Plan> MakePlan(const PlanInput& input);
+
+}  // namespace rung
