@@ -243,11 +243,7 @@ ORDER BY t.experiment_id, t.number;
 
 CREATE VIEW experiment_summary AS
 SELECT e.id AS experiment_id, e.name AS experiment, e.state, e.reason, e.metric, e.goal, e.best_by,
-       (SELECT CASE e.goal WHEN 'maximize' THEN max(best_value) ELSE min(best_value) END
-        FROM trials WHERE experiment_id = e.id) AS best_value,
-       (SELECT number FROM trials WHERE experiment_id = e.id AND best_value IS NOT NULL
-        ORDER BY CASE e.goal WHEN 'maximize' THEN -best_value ELSE best_value END, number
-        LIMIT 1) AS best_trial,
+       b.best_value, b.trial_number AS best_trial,
        e.planned_trials,
        (SELECT count(*) FROM trials WHERE experiment_id = e.id) AS trials,
        (SELECT count(*) FROM trials WHERE experiment_id = e.id AND state = 'queued') AS queued,
@@ -268,4 +264,6 @@ SELECT e.id AS experiment_id, e.name AS experiment, e.state, e.reason, e.metric,
        datetime(e.ended_us / 1e6, 'unixepoch') AS ended_utc,
        e.owner, e.seed
 FROM experiments AS e
+LEFT JOIN leaderboard AS b
+  ON b.experiment_id = e.id AND b.place = 1 AND b.best_value IS NOT NULL
 ORDER BY e.id DESC;
