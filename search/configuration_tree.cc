@@ -218,10 +218,10 @@ std::optional<uint64_t> ConfigurationTree::CountLeaves(uint64_t limit) const {
   }
   constexpr uint64_t kWalkMax = 1'000'000;
   Leaf leaf = First();
-  uint64_t count = 1;
-  while (count < std::min(limit, kWalkMax) && Next(leaf)) ++count;
-  if (count == kWalkMax && count < limit) return std::nullopt;
-  return count;
+  for (uint64_t count = 1; count <= kWalkMax; ++count) {
+    if (count == limit || !Next(leaf)) return count;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rung

@@ -53,7 +53,7 @@ class ConfigurationTree {
   bool Next(Leaf& leaf, bool grids_fixed = false) const;
 
   /// The number of leaves where it is at most `limit`, else `limit`. Nullopt when conditions make
-  /// counting too long (over a million leaves).
+  /// counting too long (beyond a million leaves).
   std::optional<uint64_t> CountLeaves(uint64_t limit) const;
 
  private:

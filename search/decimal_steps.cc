@@ -110,6 +110,8 @@ absl::StatusOr<DecimalSteps> DecimalSteps::Create(const StepRange& range) {
   steps.low_ = *low_units;
   steps.q_ = *q_units;
   steps.exponent_ = exponent;
+  steps.low_value_ = range.low;
+  steps.q_value_ = range.q;
   steps.count_ = static_cast<int64_t>(count);
   return steps;
 }
@@ -125,9 +127,7 @@ double DecimalSteps::At(int64_t k) const {
 }
 
 int64_t DecimalSteps::Nearest(double value) const {
-  const double low = At(0);
-  const double step = count_ == 1 ? 1.0 : (At(count_ - 1) - low) / static_cast<double>(count_ - 1);
-  const double k = std::floor((value - low) / step + 0.5);
+  const double k = std::floor((value - low_value_) / q_value_ + 0.5);
   return static_cast<int64_t>(std::clamp(k, 0.0, static_cast<double>(count_ - 1)));
 }
 

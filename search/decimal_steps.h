@@ -39,6 +39,8 @@ class DecimalSteps {
   Int128 low_ = 0;    ///< in units of 10^exponent_
   Int128 q_ = 0;      ///< in units of 10^exponent_
   int exponent_ = 0;  ///< decimal
+  double low_value_ = 0;
+  double q_value_ = 0;
   int64_t count_ = 0;
 };
 

@@ -160,13 +160,14 @@ absl::StatusOr<std::unique_ptr<GridSearcher>> GridSearcher::Create(const GridSea
   }
   absl::StatusOr<ConfigurationTree> tree = ConfigurationTree::Create(space, lists);
   if (!tree.ok()) return tree.status();
+  const std::optional<uint64_t> count = tree->CountLeaves(kCombinationsMax + 1);
+  if (!count || *count > kCombinationsMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("searcher.grid: has more than {} combinations", kCombinationsMax));
+  }
   std::vector<ConfigurationTree::Leaf> leaves;
   ConfigurationTree::Leaf leaf = tree->First();
   do {
-    if (leaves.size() == kCombinationsMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("searcher.grid: has more than {} combinations", kCombinationsMax));
-    }
     leaves.push_back(leaf);
   } while (tree->Next(leaf));
   if (!spec.listed) leaves = Shuffled(std::move(leaves), seed);
