@@ -47,8 +47,8 @@ std::string Scheduler::State::Describe() const {
   std::string text = fmt::format("last experiment {}\n", ToString(last_experiment_id_));
   for (const auto& [id, experiment] : experiments_) {
     text += fmt::format(
-        "experiment {} {} reason={} seq={} any_report={} gpu_s={} queued={} live={}", ToString(id),
-        ToString(experiment->row.state), experiment->row.reason, experiment->last_seq,
+        "experiment {} {} reason={} seq={} any_report={} gpu_s={:.3f} queued={} live={}",
+        ToString(id), ToString(experiment->row.state), experiment->row.reason, experiment->last_seq,
         experiment->any_report, experiment->gpu_s_of_final_attempts, experiment->queued().size(),
         experiment->live().size());
     text +=

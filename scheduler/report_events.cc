@@ -219,7 +219,10 @@ void Scheduler::State::StoreStep(ExperimentRecord& experiment, TrialRecord& tria
     trial.row.losses = 0;
   }
   experiment.any_report = true;
-  if (objective) {
+  // After max_t a final evaluation at the same step counts for best, later steps do not.
+  const bool past_end =
+      trial.row.state == TrialState::kCompleted && attempt.stopped_at && step > *attempt.stopped_at;
+  if (objective && !past_end) {
     trial.AddObjective(step, *objective, experiment.spec, experiment.rule->MaxStep());
   }
   Touch(trial);

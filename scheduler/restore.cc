@@ -158,17 +158,17 @@ void Scheduler::State::RestoreStop(ExperimentRecord& experiment, TrialRecord& tr
     const bool of_it = row.trial == trial.row.id.number && row.attempt == attempt.row.id.attempt;
     if (of_it && row.decision == ToString(Decision::kStop)) attempt.stopped_at = row.step;
   }
-  if (attempt.stopped_at) return;
   const std::optional<Steps> max_step = experiment.rule->MaxStep();
   for (const auto& [step, values] : attempt.stored) {
+    if (attempt.stopped_at) break;
     const auto objective = values.find(experiment.spec.metric);
     const bool has = objective != values.end();
     const bool at_end = max_step && (step > *max_step || (has && step == *max_step));
     const bool non_finite = has && !std::isfinite(objective->second);
-    if (trial.row.state == TrialState::kCompleted ? at_end : non_finite) {
-      attempt.stopped_at = step;
-      return;
-    }
+    if (trial.row.state == TrialState::kCompleted ? at_end : non_finite) attempt.stopped_at = step;
+  }
+  if (trial.row.state == TrialState::kCompleted && attempt.stopped_at) {
+    trial.objective.erase(trial.objective.upper_bound(*attempt.stopped_at), trial.objective.end());
   }
 }
 

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/scheduler_world.h"
+#include "tests/scheduler/sim_worker.h"
+
+/// A scheduler killed after the commit of any step, its messages unsent, goes on as if nothing had
+/// happened (cases.md 12, 13).
+namespace rung {
+namespace {
+
+ExperimentSpec AshaSpecOf(int32_t trials) {
+  ExperimentSpec spec = FifoSpecOf(trials);
+  AshaSpec asha;
+  asha.max_t = 9;
+  asha.grace_period = 1;
+  asha.reduction_factor = 3;
+  spec.scheduler = asha;
+  return spec;
+}
+
+/// What must not depend on a restart, as text.
+std::string RowsOf(const MemoryTables& tables) {
+  std::string text;
+  for (const auto& [id, row] : tables.experiments) {
+    text += fmt::format("{} {} {}\n", ToString(id), ToString(row.state), row.reason);
+  }
+  for (const auto& [id, row] : tables.trials) {
+    text +=
+        fmt::format("{} {} {} {} best={}@{} last={} rows={} f={} l={} {}-{}\n", ToString(id),
+                    ToString(row.state), row.reason, row.params, row.best_value.value_or(-1),
+                    row.best_step.value_or(-1), row.last_step.value_or(-1), row.metric_rows,
+                    row.failures, row.losses, row.created.us, row.ended.value_or(WallTime{}).us);
+  }
+  for (const auto& [id, row] : tables.attempts) {
+    text += fmt::format("{} {} {} {} {} {}\n", ToString(id), ToString(row.state),
+                        ToString(row.exit_cause.value_or(ExitCause::kLost)), row.workers,
+                        row.resume_step, row.cpu_s);
+  }
+  for (const auto& [key, metric] : tables.metrics) {
+    text += fmt::format("{} {} {}={} ranks={} {} {}\n", ToString(metric.row.attempt), key.step,
+                        key.name, metric.row.value, metric.row.ranks, metric.row.time.us,
+                        metric.superseded);
+  }
+  for (const auto& [key, row] : tables.decisions) {
+    text += fmt::format(
+        "{} {}.{} level={} step={} value={} n={} of={} rank={} cutoff={} {} {} {}\n", row.seq,
+        row.trial.value, row.attempt, row.level, row.step, row.value, row.n_before, row.entries,
+        row.rank.value_or(-1), row.cutoff.value_or(-1), row.rule, row.decision, row.reason);
+  }
+  return text;
+}
+
+struct RunResult {
+  std::string rows;
+  int events = 0;
+};
+
+/// One worker with room for two trials runs everything, one action after the other; the scheduler
+/// is killed after event number `kill_after` (−1: never).
+RunResult RunAll(const ExperimentSpec& spec, int kill_after, Steps checkpoint_every = 0) {
+  World world;
+  const Resources total{.milli_cpus = 2000 * spec.trial->processes, .memory_bytes = 0, .gpus = 0};
+  SimWorker worker("w1", total, 9, checkpoint_every);
+  uint64_t session = 0;
+  RunResult result;
+  bool killed = false;
+  const auto happen = [&](const Event& event) {
+    world.Do(event);
+    if (!killed && result.events++ == kill_after) {
+      killed = true;
+      world.Restart();
+      world.Do(worker.Connect({++session}));
+    }
+    for (const Message& message : world.messages) {
+      if (const auto* to = std::get_if<ToWorker>(&message)) worker.Deliver(*to);
+    }
+  };
+  happen(worker.Connect({++session}));
+  const ExperimentId e = world.Create(spec);
+  for (const Message& message : world.messages) {
+    if (const auto* to = std::get_if<ToWorker>(&message)) worker.Deliver(*to);
+  }
+  for (int round = 0; round < 2000 && !worker.idle(); ++round) {
+    for (const AttemptId id : worker.attempts()) {
+      // An action and, after a kill, its repeats are one turn, so that the order stays the same.
+      do {
+        happen(worker.NextEvent(id));
+      } while (worker.Waits(id));
+    }
+  }
+  EXPECT_THAT(worker.errors, testing::IsEmpty());
+  EXPECT_TRUE(IsFinal(world.ExperimentAt(e).state));
+  result.rows = RowsOf(world.storage.tables());
+  return result;
+}
+
+void ExpectSameAtEveryKill(const ExperimentSpec& spec, Steps checkpoint_every = 0) {
+  const RunResult whole = RunAll(spec, -1, checkpoint_every);
+  ASSERT_GT(whole.events, 20);
+  for (int kill_after = 0; kill_after < whole.events; ++kill_after) {
+    const RunResult killed = RunAll(spec, kill_after, checkpoint_every);
+    ASSERT_EQ(killed.rows, whole.rows) << "killed after event " << kill_after;
+  }
+}
+
+TEST(SchedulerRestart, FifoGivesTheSameRowsWhereverItIsKilled) {
+  ExpectSameAtEveryKill(FifoSpecOf(4));
+}
+
+TEST(SchedulerRestart, AshaTakesTheSameDecisionsWhereverItIsKilled) {
+  ExpectSameAtEveryKill(AshaSpecOf(12));
+}
+
+TEST(SchedulerRestart, AReductionOverTwoRanksIsTheSameWhereverItIsKilled) {
+  ExperimentSpec spec = AshaSpecOf(6);
+  spec.trial->processes = 2;
+  spec.trial->reduce = Reduce::kMean;
+  ExpectSameAtEveryKill(spec);
+}
+
+TEST(SchedulerRestart, CheckpointsSurviveIt) {
+  ExperimentSpec spec = AshaSpecOf(5);
+  spec.trial->resumable = true;
+  std::get<AshaSpec>(spec.scheduler).variant = AshaSpec::Variant::kStopping;
+  ExpectSameAtEveryKill(spec, 2);
+}
+
+}  // namespace
+}  // namespace rung
