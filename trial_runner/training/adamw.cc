@@ -6,7 +6,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace rung::training {
@@ -48,12 +48,14 @@ AdamW::AdamW(std::vector<ParameterGroup> groups, AdamWOptions options, LinearSch
           static_cast<double>(schedule.warmup_steps));
   Require(schedule.total_steps >= 0, "total_steps must be >= 0",
           static_cast<double>(schedule.total_steps));
+  std::unordered_set<const at::TensorImpl*> seen;  // a tensor tied under two names is updated once
   for (ParameterGroup& group : groups) {
     Require(group.weight_decay >= 0, "weight_decay must be >= 0", group.weight_decay);
     Group& own = groups_.emplace_back();
     own.weight_decay = group.weight_decay;
     for (NamedTensor& parameter : group.parameters) {
-      if (!parameter.tensor.requires_grad()) continue;
+      const bool first = seen.insert(parameter.tensor.unsafeGetTensorImpl()).second;
+      if (!first || !parameter.tensor.requires_grad()) continue;
       const at::Tensor detached = parameter.tensor.detach();
       own.first_moments.push_back(at::zeros_like(detached));
       own.second_moments.push_back(at::zeros_like(detached));

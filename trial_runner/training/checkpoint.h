@@ -1,4 +1,8 @@
 /// Checkpoints of a data-parallel run: either whole or not there, whatever kills the process.
+///
+/// A checkpoint is a folder with one file, state.safetensors (github.com/huggingface/safetensors),
+/// that Python reads too; the progress and a checksum of each tensor are the JSON text "rung" of
+/// its metadata.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +16,9 @@
 namespace rung::training {
 
 struct Progress {
-  std::int64_t step = 0;     ///< finished units of training, as reported to rung
-  std::int64_t updates = 0;  ///< optimiser steps, AdamW::steps()
-  SamplerPosition sampler;   ///< where the next batch begins
+  std::int64_t step = 0;         ///< finished units of training, as reported to rung
+  std::int64_t updates = 0;      ///< optimiser steps, AdamW::steps()
+  SamplerPosition sampler = {};  ///< where the next batch begins
   bool operator==(const Progress&) const = default;
 };
 

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -16,33 +15,21 @@
 #include <unordered_set>
 #include <utility>
 
+#include "trial_runner/training/byte_hash.h"
+
 namespace rung::training {
 namespace {
 
 using TorchGroup = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-/// 64 bits of `bytes`: two texts of equal length that differ in one 8-byte word always differ here.
-std::uint64_t Hash(std::span<const std::byte> bytes) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;  // multiplying by it loses nothing
-  std::uint64_t hash = bytes.size();
-  while (!bytes.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t taken = std::min(bytes.size(), sizeof(word));
-    std::memcpy(&word, bytes.data(), taken);
-    hash = std::rotl((hash ^ word) * kOdd, 29);
-    bytes = bytes.subspan(taken);
-  }
-  return hash;
-}
-
 std::int64_t HashOf(const at::Tensor& tensor) {
   const at::Tensor host = tensor.detach().cpu().contiguous();
   return std::bit_cast<std::int64_t>(
-      Hash({static_cast<const std::byte*>(host.const_data_ptr()), host.nbytes()}));
+      ByteHash({static_cast<const std::byte*>(host.const_data_ptr()), host.nbytes()}));
 }
 
 std::int64_t HashOf(std::string_view text) {
-  return std::bit_cast<std::int64_t>(Hash(std::as_bytes(std::span(text))));
+  return std::bit_cast<std::int64_t>(ByteHash(std::as_bytes(std::span(text))));
 }
 
 /// Sums over the ranks while this rank goes on.

@@ -40,7 +40,7 @@ struct DataParallelOptions {
   /// Sends gradients as bfloat16: half the traffic, about 3 significant digits.
   bool bf16_gradients = false;
   /// Scales the reduced gradient so that its global 2-norm is at most this; unset: no clipping.
-  std::optional<double> gradient_norm_max;
+  std::optional<double> gradient_norm_max = std::nullopt;
   /// Compares parameters over the ranks after step 1 and then every so many steps; 0: never.
   std::int64_t verify_period_steps = 500;
 };
