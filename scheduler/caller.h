@@ -1,0 +1,36 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <grpcpp/server_context.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Who calls. Insecure credentials carry no identity in gRPC: the transport and a token do.
+namespace rung {
+
+/// One line of the token file.
+struct Token {
+  std::string name;
+  std::string secret;
+};
+
+class CallerCheck {
+ public:
+  /// `login` names callers over the Unix socket, which its folder's mode keeps to one user.
+  CallerCheck(std::string login, std::vector<Token> tokens)
+      : login_(std::move(login)), tokens_(std::move(tokens)) {}
+
+  /// The caller's name. Errors: UNAUTHENTICATED over TCP without a known token.
+  absl::StatusOr<std::string> NameOf(const grpc::CallbackServerContext& context) const;
+
+  /// `peer` as gRPC names it ("unix:…", "ipv4:…"), `authorization` the metadata of that name.
+  absl::StatusOr<std::string> NameOf(std::string_view peer, std::string_view authorization) const;
+
+ private:
+  std::string login_;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace rung

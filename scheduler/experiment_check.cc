@@ -1,0 +1,78 @@
+#include "scheduler/experiment_check.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "scheduler/experiment_plan.h"
+#include "scheduler/proto_codec.h"
+#include "scheduler/spec_json.h"
+
+namespace rung {
+namespace {
+
+constexpr double kDecadesWorthALogarithm = 100;  // high / low
+
+void WarnOfSpace(const SpaceSpec& space, std::vector<std::string>& warnings) {
+  for (const ParameterSpec& parameter : space.parameters) {
+    const auto* uniform = std::get_if<Uniform>(&parameter.domain);
+    if (uniform == nullptr || uniform->low <= 0) continue;
+    if (uniform->high < uniform->low * kDecadesWorthALogarithm) continue;
+    warnings.push_back(fmt::format(
+        "space.{}: uniform over [{}, {}] draws 99 of 100 values above {}; loguniform tries each "
+        "order of magnitude alike",
+        parameter.name, JsonFloat(uniform->low), JsonFloat(uniform->high),
+        JsonFloat(uniform->low + (uniform->high - uniform->low) / 100)));
+  }
+}
+
+void WarnOfRule(const ExperimentSpec& spec, const StoppingRule& rule,
+                std::optional<int64_t> planned_trials, std::vector<std::string>& warnings) {
+  const auto* asha = std::get_if<AshaSpec>(&spec.scheduler);
+  if (asha == nullptr) return;
+  if (rule.Levels().empty()) {
+    warnings.push_back(
+        fmt::format("scheduler.asha: grace_period {} leaves no level below max_t {}: nothing is "
+                    "ever stopped",
+                    asha->grace_period, asha->max_t));
+  } else if (planned_trials && *planned_trials < asha->reduction_factor) {
+    warnings.push_back(
+        fmt::format("scheduler.asha: {} trials are fewer than reduction_factor {}: too few to "
+                    "compare",
+                    *planned_trials, asha->reduction_factor));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ExperimentCheck> CheckExperiment(std::string_view document,
+                                                std::string_view working_dir, int32_t samples) {
+  constexpr int32_t kSamplesMax = 100;
+  const absl::StatusOr<int64_t> wanted = NumberFromProto("samples", samples, 0, kSamplesMax);
+  if (!wanted.ok()) return wanted.status();
+  const absl::StatusOr<ExperimentDocument> read = ReadExperimentDocument(document, working_dir);
+  if (!read.ok()) return read.status();
+  const ExperimentSpec& spec = read->spec;
+  const auto searcher = MakeSearcher(spec.searcher, spec.space, spec.seed);
+  if (!searcher.ok()) return searcher.status();
+  const auto rule = MakeStoppingRule(spec.scheduler, spec.goal, spec.seed);
+  if (!rule.ok()) return rule.status();
+
+  ExperimentCheck check;
+  check.planned_trials = (*searcher)->PlannedTrials();
+  check.plan_json = PlanJson(spec.scheduler, **rule, check.planned_trials);
+  WarnOfSpace(spec.space, check.warnings);
+  WarnOfRule(spec, **rule, check.planned_trials, check.warnings);
+  if (!spec.trial) {
+    check.warnings.push_back(
+        "no `trial`: nothing is started by itself, trials are asked for by clients (start_trial)");
+  }
+  for (int32_t number = 0; number < samples; ++number) {
+    std::optional<Configuration> sample = (*searcher)->Suggest(TrialNumber{number});
+    if (!sample) break;
+    check.samples.push_back(*std::move(sample));
+  }
+  return check;
+}
+
+}  // namespace rung
