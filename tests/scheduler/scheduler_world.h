@@ -46,6 +46,16 @@ class World {
     ASSERT_TRUE(status.ok()) << status;
   }
 
+  /// A second world that was restored from what this one has committed.
+  World CopyRestored() const {
+    World copy(config_);
+    copy.storage = storage;
+    copy.now = now;
+    copy.specs_ = specs_;
+    copy.Restart();
+    return copy;
+  }
+
   /// Submits; the document is a key under which Restart finds the specification again.
   absl::StatusOr<ExperimentId> TryCreate(const ExperimentSpec& spec, std::string request_id = "") {
     CreateExperiment event;
