@@ -302,6 +302,53 @@ TEST(AshaStopping, AResumedAttemptPassesDecidedLevelsWithoutASecondRow) {
   EXPECT_THAT(Words(again), IsEmpty());
 }
 
+TEST(AshaStopping, DecidesAtTheFirstReportPastALevelThatHasTheObjective) {
+  // Step 10 came without the objective, so the rule first hears of 11.
+  const auto rule = Make(Spec100());
+  const Verdict verdict = rule->OnReport({{0}, 11, .7});
+  EXPECT_THAT(Words(verdict), ElementsAre("continue no_rivals at 10"));
+  EXPECT_EQ(verdict.records[0].step, 11);
+}
+
+TEST(AshaStopping, TrialsJoinBracketsByTheirWeights) {
+  AshaSpec spec = Spec100();
+  spec.brackets = 4;
+  const auto rule = Make(spec);
+  std::vector<int> counts(4);
+  for (int32_t trial = 0; trial < 4900; ++trial) {
+    ++counts.at(static_cast<size_t>(rule->BracketOf({trial})));
+  }
+  // Of 4900: 2700, 1200, 600, 400. Chi-square beyond 30.66 with 3 degrees has odds of 1e-6.
+  const std::vector<double> expected = {2700, 1200, 600, 400};
+  double chi_square = 0;
+  for (size_t s = 0; s < 4; ++s) {
+    chi_square += (counts[s] - expected[s]) * (counts[s] - expected[s]) / expected[s];
+  }
+  EXPECT_LT(chi_square, 30.66);
+}
+
+TEST(AshaStopping, ABracketDropsItsFirstLevelsAndTheLastHasNone) {
+  AshaSpec spec = Spec100();
+  spec.brackets = 4;
+  const auto rule = Make(spec);
+  const auto trial_of = [&](int32_t bracket) {
+    TrialNumber trial{0};
+    while (rule->BracketOf(trial) != bracket) ++trial.value;
+    return trial;
+  };
+  EXPECT_THAT(Words(rule->OnReport({trial_of(1), 10, .5})), IsEmpty());
+  const Verdict at_30 = rule->OnReport({trial_of(1), 30, .5});
+  EXPECT_THAT(Words(at_30), ElementsAre("continue no_rivals at 30"));
+  EXPECT_EQ(at_30.records[0].bracket, 1);
+  EXPECT_THAT(Words(rule->OnReport({trial_of(3), 95, .1})), IsEmpty());
+  const Verdict failed = rule->OnReport({trial_of(3), 96, kNan});
+  EXPECT_EQ(failed.reason, "non_finite");
+  EXPECT_THAT(Words(failed), IsEmpty());
+  // Brackets do not compare with each other.
+  EXPECT_THAT(Words(rule->OnReport({trial_of(0), 30, .4})),
+              ElementsAre("skipped at 10", "continue no_rivals at 30"));
+}
+
 TEST(AshaStopping, CutoffsOfHugeValuesStayFinite) {
   const auto rule = Make(Spec100());
   const std::vector<DecisionRecord> records = AtTen(*rule, {-1.5e308, 1.5e308, 0});
