@@ -5,8 +5,8 @@ An implementation of its own, from the papers and the documentation: Philox4x32-
 "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011), FNV-1a, Box and Muller (1958), exact
 fractions for quantised forms. Standard library only.
 
-    configurations_reference.py FILE           compares; status 1 and the first difference when they differ
-    configurations_reference.py --write FILE   writes the file's `configurations` anew
+    configurations_reference.py FILE           compares; status 1 and the first difference
+    configurations_reference.py --write FILE   writes the configurations in the file anew
 """
 
 import json
