@@ -7,6 +7,7 @@
 #include "scheduler/experiment_plan.h"
 #include "scheduler/proto_codec.h"
 #include "scheduler/spec_json.h"
+#include "search/plan.h"
 
 namespace rung {
 namespace {
@@ -23,23 +24,6 @@ void WarnOfSpace(const SpaceSpec& space, std::vector<std::string>& warnings) {
         "order of magnitude alike",
         parameter.name, JsonFloat(uniform->low), JsonFloat(uniform->high),
         JsonFloat(uniform->low + (uniform->high - uniform->low) / 100)));
-  }
-}
-
-void WarnOfRule(const ExperimentSpec& spec, const StoppingRule& rule,
-                std::optional<int64_t> planned_trials, std::vector<std::string>& warnings) {
-  const auto* asha = std::get_if<AshaSpec>(&spec.scheduler);
-  if (asha == nullptr) return;
-  if (rule.Levels().empty()) {
-    warnings.push_back(
-        fmt::format("scheduler.asha: grace_period {} leaves no level below max_t {}: nothing is "
-                    "ever stopped",
-                    asha->grace_period, asha->max_t));
-  } else if (planned_trials && *planned_trials < asha->reduction_factor) {
-    warnings.push_back(
-        fmt::format("scheduler.asha: {} trials are fewer than reduction_factor {}: too few to "
-                    "compare",
-                    *planned_trials, asha->reduction_factor));
   }
 }
 
@@ -62,7 +46,13 @@ absl::StatusOr<ExperimentCheck> CheckExperiment(std::string_view document,
   check.planned_trials = (*searcher)->PlannedTrials();
   check.plan_json = PlanJson(spec.scheduler, **rule, check.planned_trials);
   WarnOfSpace(spec.space, check.warnings);
-  WarnOfRule(spec, **rule, check.planned_trials, check.warnings);
+  const absl::StatusOr<Plan> plan = MakePlan({.rule = spec.scheduler,
+                                              .trials = check.planned_trials,
+                                              .concurrent = spec.limits.max_concurrent});
+  if (!plan.ok()) return plan.status();
+  for (const std::string& warning : plan->warnings) {
+    check.warnings.push_back("scheduler: " + warning);
+  }
   if (!spec.trial) {
     check.warnings.push_back(
         "no `trial`: nothing is started by itself, trials are asked for by clients (start_trial)");

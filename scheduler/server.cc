@@ -78,7 +78,10 @@ absl::Status Server::Loop() {
     if (TickIsDue(clock_().mono)) events.emplace_back(Tick{});
     const absl::Status committed = CommitAndSend(events);
     if (committed.ok()) continue;
-    if (absl::IsDataLoss(committed)) return committed;
+    if (absl::IsDataLoss(committed)) {
+      Refuse(events, committed);
+      return committed;
+    }
     RUNG_RETURN_IF_ERROR(Recover(committed, events));
   }
 }
