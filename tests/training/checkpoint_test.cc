@@ -118,7 +118,7 @@ TEST(Checkpoint, UnwritableFolderIsAnError) {
 int TrainAndResume(const nlohmann::json& arguments) {
   const auto group = ProcessGroup::Connect(
       RankEnvironment::FromEnvironment(),
-      {.device = ProcessGroup::DeviceChoice::kCpu, .timeout = std::chrono::seconds(60)});
+      {.device = ProcessGroup::DeviceChoice::kCpu, .timeout = std::chrono::seconds(120)});
   const fs::path out = arguments.at("out").get<std::string>();
   const Perceptron model(group->device(), 1, false);
   AdamW optimizer(DecayMatricesOnly(model.parameters(), 0.1), {.learning_rate = 1e-3},

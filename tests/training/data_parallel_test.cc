@@ -20,11 +20,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::chrono::seconds kTimeout(5);  // of collectives, in the tests where a peer is missing
+/// A loaded machine may take seconds to start a rank, so only the test that waits for the timeout
+/// has a short one.
+constexpr int kTimeoutSeconds = 120;
+constexpr int kShortTimeoutSeconds = 15;
 
-std::unique_ptr<ProcessGroup> Connect() {
+std::unique_ptr<ProcessGroup> Connect(const nlohmann::json& arguments) {
+  const std::chrono::seconds timeout(arguments.value("timeout_s", kTimeoutSeconds));
   return ProcessGroup::Connect(RankEnvironment::FromEnvironment(),
-                               {.device = ProcessGroup::DeviceChoice::kCpu, .timeout = kTimeout});
+                               {.device = ProcessGroup::DeviceChoice::kCpu, .timeout = timeout});
 }
 
 DataParallel* running = nullptr;  // for the signal handler of a rank program
@@ -32,7 +36,7 @@ DataParallel* running = nullptr;  // for the signal handler of a rank program
 /// Rank program: trains until told otherwise; in step `step` rank `rank` does `fault`. Prints the
 /// number of steps done.
 int TrainWithFault(const nlohmann::json& arguments) {
-  const auto group = Connect();
+  const auto group = Connect(arguments);
   const std::string fault = arguments.at("fault");
   const bool with_unused = fault == "unused";
   const bool here = group->rank() == arguments.at("rank");
@@ -69,7 +73,7 @@ int TrainWithFault(const nlohmann::json& arguments) {
 
 /// Rank program: rank 1's model is not rank 0's.
 int ConnectUnequal(const nlohmann::json& arguments) {
-  const auto group = Connect();
+  const auto group = Connect(arguments);
   std::vector<NamedTensor> parameters = Perceptron(group->device(), 1, false).parameters();
   if (group->rank() == 1) {
     if (arguments.at("shape")) {
@@ -157,7 +161,9 @@ TEST(DataParallel, RankThatThrowsEndsAtOnceAndSoDoTheOthers) {
 }
 
 TEST(DataParallel, RankThatHangsMakesTheOthersFailAtTheTimeout) {
-  Gang gang("fault", 2, Fault("hang", 1, 3));
+  nlohmann::json arguments = Fault("hang", 1, 3);
+  arguments["timeout_s"] = kShortTimeoutSeconds;
+  Gang gang("fault", 2, arguments);
   const RankEnd other = gang.Wait(0);
   EXPECT_EQ(other.status, 1);
   EXPECT_THAT(other.error, HasSubstr("imed out"));

@@ -55,7 +55,7 @@ class Gang {
   /// What `rank` has written to stdout so far.
   std::string Output(int rank) const;
   /// Waits for `rank`; one that outlives the limit is killed and has status 137.
-  RankEnd Wait(int rank, std::chrono::seconds limit = std::chrono::seconds(120));
+  RankEnd Wait(int rank, std::chrono::seconds limit = std::chrono::seconds(180));
   std::vector<RankEnd> WaitAll();
 
  private:

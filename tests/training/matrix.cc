@@ -81,7 +81,7 @@ int RunMatrix(const nlohmann::json& arguments) {
       ProcessGroup::Connect(RankEnvironment::FromEnvironment(),
                             {.device = arguments.at("gpu") ? ProcessGroup::DeviceChoice::kGpu
                                                            : ProcessGroup::DeviceChoice::kCpu,
-                             .timeout = std::chrono::seconds(60)});
+                             .timeout = std::chrono::seconds(120)});
   for (const MatrixCase& shape : MatrixCases()) {
     RunCase(*group, shape, arguments.at("out").get<std::string>());
   }
