@@ -232,7 +232,7 @@ TrialStarted Scheduler::State::StartedAnswer(const ExperimentRecord& experiment,
 }
 
 void Scheduler::State::Answer(ReplyToken token, absl::StatusOr<ReplyValue> value) {
-  messages_.push_back(Reply{token, std::move(value)});
+  messages_.emplace_back(Reply{token, std::move(value)});
 }
 
 bool Scheduler::State::AnswerRepeat(ReplyToken token, const std::string& request_id,

@@ -71,7 +71,7 @@ Output Scheduler::State::TakeOutput() {
   for (Write& write : log_) out.writes.Add(std::move(write));
   out.messages = std::move(messages_);
   for (const ExperimentId id : changed_) {
-    out.messages.push_back(ExperimentChanged{id});
+    out.messages.emplace_back(ExperimentChanged{id});
     if (IsFinal(FindExperiment(id)->row.state)) experiments_.erase(id);
   }
   messages_.clear();

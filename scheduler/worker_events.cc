@@ -15,15 +15,19 @@ constexpr int64_t kLastSeenWrittenEveryUs = 60'000'000;
 
 std::string NamesJson(const std::vector<std::string>& names) {
   std::string json = "[";
-  for (const std::string& name : names) json += (json.size() > 1 ? "," : "") + JsonQuote(name);
-  return json + "]";
+  for (const std::string& name : names) {
+    if (json.size() > 1) json += ',';
+    json += JsonQuote(name);
+  }
+  json += ']';
+  return json;
 }
 
 }  // namespace
 
 void Scheduler::State::On(const WorkerConnected& e) {
   if (const std::optional<std::string> why = WhyRefused(e)) {
-    messages_.push_back(ToWorker{e.session, RefuseWorker{*why}});
+    messages_.emplace_back(ToWorker{e.session, RefuseWorker{*why}});
     return;
   }
   WorkerRecord& worker = workers_.Ensure(e.worker.name);
@@ -236,7 +240,7 @@ void Scheduler::State::Send(const std::string& worker, WorkerCommand command) {
   const WorkerRecord* record = workers_.Find(worker);
   // Without a session nothing is sent: on the next connect the whole state is compared.
   if (record == nullptr || !record->session) return;
-  messages_.push_back(ToWorker{*record->session, std::move(command)});
+  messages_.emplace_back(ToWorker{*record->session, std::move(command)});
 }
 
 bool Scheduler::State::RunsOn(const Target& target, const WorkerRecord& worker) const {

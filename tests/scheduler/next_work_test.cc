@@ -45,7 +45,7 @@ TEST(NextWork, PassesOverWhatDoesNotFit) {
 
 TEST(NextWork, KeepsATrialOnTheWorkerOfItsCheckpoint) {
   std::vector<WorkDemand> demands{Demand(1, {0, 1})};
-  demands[0].queued[0].only_on = "b";
+  demands[0].queued[0].only_on = std::string("b");
   const std::vector<WorkerOffer> only_a{Worker("a", 1)};
   EXPECT_EQ(NextWork(demands, only_a)->trial.value, 1);
   const std::vector<WorkerOffer> both{Worker("a", 1), Worker("b", 1)};
@@ -70,7 +70,7 @@ TEST(NextWork, ObeysMaxConcurrent) {
 
 TEST(WhyWaiting, NamesTheWorkerThatHasTheCheckpoint) {
   const WorkDemand demand = Demand(1, {0});
-  const QueuedTrial trial{{0}, "b"};
+  const QueuedTrial trial{{0}, std::string("b")};
   EXPECT_EQ(WhyWaiting(demand, trial, std::vector{Worker("a", 1)}),
             "waiting: its checkpoint is on worker b, which is not connected at the moment");
   EXPECT_EQ(WhyWaiting(demand, trial, std::vector{Worker("b", 0)}),
