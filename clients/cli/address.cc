@@ -1,0 +1,75 @@
+#include "clients/cli/address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace rung::cli {
+namespace {
+
+bool IsUnix(std::string_view target) { return target.starts_with("unix:"); }
+
+// The first line `name:secret` of the token file; the secret goes over the wire.
+absl::StatusOr<std::string> ReadToken(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) {
+    return absl::NotFoundError(fmt::format("cannot read the token file {}", file));
+  }
+  std::string line;
+  while (std::getline(stream, line)) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty() || line.front() == '#') continue;
+    const size_t colon = line.find(':');
+    if (colon != std::string::npos && colon + 1 < line.size()) return line.substr(colon + 1);
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("the token file {} holds no line of the form name:secret", file));
+}
+
+absl::StatusOr<std::string> Target(const std::string& server) {
+  if (IsUnix(server)) return server;
+  if (server.starts_with('/')) return "unix:" + server;
+  const size_t colon = server.rfind(':');
+  const bool port = colon != std::string::npos && colon > 0 && colon + 1 < server.size() &&
+                    std::all_of(server.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
+                                server.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (port && server.find('/') == std::string::npos) return server;
+  return absl::InvalidArgumentError(
+      fmt::format("server address '{}': allowed are HOST:PORT, unix:/path and /path", server));
+}
+
+std::string LocalTarget(const Home& home) {
+  const auto record = home.SchedulerRecord();
+  if (record.has_value()) {
+    const auto socket = std::find_if(record->addresses.begin(), record->addresses.end(),
+                                     [](const auto& address) { return IsUnix(address); });
+    if (socket != record->addresses.end()) return *socket;
+    if (!record->addresses.empty()) return record->addresses.front();
+  }
+  return "unix:" + home.socket().string();
+}
+
+}  // namespace
+
+absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home& home) {
+  Address address;
+  address.local = options.server.empty();
+  if (address.local) {
+    address.target = LocalTarget(home);
+  } else {
+    auto target = Target(options.server);
+    if (!target.ok()) return target.status();
+    address.target = *target;
+  }
+  if (IsUnix(address.target)) return address;
+  const bool named = !options.token_file.empty();
+  const std::string file = named ? options.token_file : home.token_file().string();
+  if (!named && !std::filesystem::exists(file)) return address;  // the service will ask for one
+  auto token = ReadToken(file);
+  if (!token.ok()) return token.status();
+  address.token = *token;
+  return address;
+}
+
+}  // namespace rung::cli

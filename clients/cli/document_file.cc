@@ -1,0 +1,56 @@
+#include "clients/cli/document_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace rung::cli {
+namespace {
+
+constexpr size_t kDocumentBytesMax = size_t{4} << 20;
+
+absl::StatusOr<std::string> ReadAll(std::istream& stream, const std::string& name) {
+  std::string text;
+  char buffer[1 << 16];
+  while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
+    text.append(buffer, static_cast<size_t>(stream.gcount()));
+    if (text.size() > kDocumentBytesMax) {
+      return absl::FailedPreconditionError(
+          fmt::format("{} is longer than {} bytes, the most that an experiment document may have",
+                      name, kDocumentBytesMax));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<DocumentFile> ReadDocument(const std::string& file) {
+  std::error_code error;
+  if (file == "-") {
+    auto text = ReadAll(std::cin, "standard input");
+    if (!text.ok()) return text.status();
+    const auto folder = std::filesystem::current_path(error);
+    return DocumentFile{.text = *std::move(text), .working_dir = folder.string()};
+  }
+  if (std::filesystem::is_directory(file, error)) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is a folder; an experiment document (JSON) is wanted", file));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    return absl::NotFoundError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+  }
+  auto text = ReadAll(stream, file);
+  if (!text.ok()) return text.status();
+  // The folder as the person named it, links kept: that is the path they expect to see.
+  const auto folder = std::filesystem::absolute(file, error).lexically_normal().parent_path();
+  return DocumentFile{.text = *std::move(text), .working_dir = folder.string()};
+}
+
+}  // namespace rung::cli

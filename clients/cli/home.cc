@@ -1,0 +1,82 @@
+#include "clients/cli/home.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace rung::cli {
+namespace {
+
+std::optional<std::string> Variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+std::string TextAt(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::optional<DaemonRecord> ReadRecord(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) return std::nullopt;
+  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto pid = json.find("pid");
+  if (pid == json.end() || !pid->is_number_integer()) return std::nullopt;
+  DaemonRecord record{.pid = pid->get<int64_t>(),
+                      .addresses = {},
+                      .database = TextAt(json, "database"),
+                      .version = TextAt(json, "version"),
+                      .name = TextAt(json, "name")};
+  const auto addresses = json.find("addresses");
+  if (addresses != json.end() && addresses->is_array()) {
+    for (const auto& address : *addresses) {
+      if (address.is_string()) record.addresses.push_back(address.get<std::string>());
+    }
+  }
+  return record;
+}
+
+}  // namespace
+
+absl::StatusOr<Home> Home::FromEnvironment() {
+  // Absolute, because daemons and the service outlive this process's current folder.
+  if (const auto home = Variable("RUNG_HOME")) return Home(std::filesystem::absolute(*home));
+  if (const auto data = Variable("XDG_DATA_HOME")) {
+    return Home(std::filesystem::absolute(*data) / "rung");
+  }
+  if (const auto home = Variable("HOME")) {
+    return Home(std::filesystem::absolute(*home) / ".local/share/rung");
+  }
+  return absl::FailedPreconditionError(
+      "none of RUNG_HOME, XDG_DATA_HOME and HOME is set: set RUNG_HOME to the folder of the "
+      "local service");
+}
+
+absl::Status Home::Create() const {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (!error) std::filesystem::create_directories(logs(), error);
+  if (!error) {
+    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all,
+                                 std::filesystem::perm_options::replace, error);
+  }
+  if (error) {
+    return absl::FailedPreconditionError(fmt::format(
+        "cannot make the folder {}: {}; set RUNG_HOME to a folder that you can write to",
+        folder_.string(), error.message()));
+  }
+  return absl::OkStatus();
+}
+
+std::optional<DaemonRecord> Home::SchedulerRecord() const {
+  return ReadRecord(scheduler_record_file());
+}
+
+std::optional<DaemonRecord> Home::WorkerRecord() const { return ReadRecord(worker_record_file()); }
+
+}  // namespace rung::cli

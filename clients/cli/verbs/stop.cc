@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include "clients/cli/selector.h"
+#include "clients/cli/verbs/verbs.h"
+#include "clients/cli/words.h"
+
+namespace rung::cli {
+namespace {
+
+Outcome Stop(const std::string& what, Session& session) {
+  const auto client = session.client();
+  if (!client.ok()) return client.status();
+  const auto selection = SelectAny(what, **client);
+  if (!selection.ok()) return selection.status();
+  std::ostream& err = session.console().err;
+  if (!selection->trial_number.has_value()) {
+    const absl::Status stopped = (*client)->StopExperiment(selection->experiment_id);
+    if (!stopped.ok()) return stopped;
+    err << fmt::format("Experiment {0} is being stopped: `rung show {0}` says how far it is.\n",
+                       selection->experiment_id);
+    return kSuccess;
+  }
+  const absl::Status stopped =
+      (*client)->StopTrial(selection->experiment_id, *selection->trial_number);
+  if (!stopped.ok()) return stopped;
+  err << fmt::format("Trial {} is being stopped.\n",
+                     TrialText(selection->experiment_id, *selection->trial_number));
+  return kSuccess;
+}
+
+Action Declare(OptionSet& set) {
+  auto what =
+      std::make_shared<std::string>();  // shared: the parser fills it in, the action reads it
+  set.Argument("EXPERIMENT|TRIAL", *what, "12, a name, or 12.3");
+  return [what](Session& session) { return Stop(*what, session); };
+}
+
+}  // namespace
+
+const Verb kStop{"stop", "Experiments", "End an experiment or a trial; its trials become cancelled",
+                 "  rung stop 12\n"
+                 "  rung stop 12.3",
+                 Declare};
+
+}  // namespace rung::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <ostream>
+
+#include "clients/cli/session.h"
+
+/// Follows an experiment until it ends, and shows how far it is.
+namespace rung::cli {
+
+/// Where and how the progress is shown.
+struct WatchView {
+  std::ostream& stream;
+  Terminal terminal;  ///< interactive: one table redrawn in place; else a line now and then
+  bool json = false;  ///< one JSON document a line for each update instead
+};
+
+/// Why an experiment that was watched needs somebody: failed, or paused because nothing works.
+/// Both end the watch with exit status 1.
+bool NeedsAttention(const pb::Experiment& experiment);
+
+/// Returns the last update, once the experiment is final or NeedsAttention. When the service goes
+/// away it is looked for again for a minute, since a restarted one goes on with the experiment.
+/// Ctrl-C ends this process, not the experiment, and says how to come back.
+/// Errors: NOT_FOUND for an unknown id, UNAVAILABLE after that minute, what the service answers.
+absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const WatchView& view,
+                                                  Session& session);
+
+/// The exit status for a watched experiment; says on stderr why it is not 0, with the last stderr.
+int ReportEnd(const pb::WatchExperimentResponse& last, std::ostream& err);
+
+}  // namespace rung::cli
