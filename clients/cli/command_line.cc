@@ -47,7 +47,7 @@ void DeclareGlobalOptions(OptionSet set, GlobalOptions& options) {
   set.Text({.flag = "--log-level",
             .type_name = "LEVEL",
             .description = "What this command, and daemons that it starts, say of their own work",
-            .words = {"trace", "debug", "info", "warn", "error", "off"}},
+            .words = {"debug", "info", "warning", "error"}},
            options.log_level);
 }
 

@@ -1,8 +1,11 @@
 #include "clients/cli/home.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -59,16 +62,14 @@ absl::StatusOr<Home> Home::FromEnvironment() {
 
 absl::Status Home::Create() const {
   std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (!error) std::filesystem::create_directories(logs(), error);
-  if (!error) {
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all,
-                                 std::filesystem::perm_options::replace, error);
-  }
-  if (error) {
-    return absl::FailedPreconditionError(fmt::format(
-        "cannot make the folder {}: {}; set RUNG_HOME to a folder that you can write to",
-        folder_.string(), error.message()));
+  std::filesystem::create_directories(folder_.parent_path(), error);
+  for (const auto& folder : {folder_, logs()}) {
+    // A folder that is there keeps its mode: the scheduler decides whether it is private enough.
+    if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    return absl::FailedPreconditionError(
+        fmt::format("cannot make the folder {}: {}; set RUNG_HOME to a folder that you can write "
+                    "to",
+                    folder.string(), std::strerror(errno)));
   }
   return absl::OkStatus();
 }

@@ -146,6 +146,7 @@ absl::Status LocalService::StartScheduler(const LocalOptions& options) {
     for (const std::string& endpoint : options.listen) {
       command.arguments.insert(command.arguments.end(), {"--listen", endpoint});
     }
+    if (options.insecure_network) command.arguments.emplace_back("--insecure-network");
     if (!options.log_level.empty()) {
       command.arguments.insert(command.arguments.end(), {"--log-level", options.log_level});
     }

@@ -17,6 +17,7 @@ namespace rung::cli {
 
 struct LocalOptions {
   std::vector<std::string> listen;     ///< more endpoints of the scheduler, besides the socket
+  bool insecure_network = false;       ///< allow `listen` beyond loopback
   std::optional<int64_t> cpus;         ///< CPUs that the worker offers; all unless given
   std::string log_level;               ///< of both
   std::chrono::milliseconds patience;  ///< until both answer, or until each has ended

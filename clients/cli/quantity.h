@@ -20,7 +20,7 @@ std::string TimeText(int64_t us);
 /// A whole number with thousands separators: "12,345".
 std::string CountText(int64_t count);
 
-/// "$0.1234" below a dollar, else "$1,234.50"; "-$3.00".
+/// "$1,234.50", "-$3.00"; below ten cents four significant digits, "$0.01234".
 std::string MoneyText(double amount);
 
 /// One decimal: "-12.3 %".

@@ -9,7 +9,7 @@ absl::StatusOr<Client*> Session::client() {
   const auto address =
       ResolveAddress({.server = options_.server, .token_file = options_.token_file}, *home);
   if (!address.ok()) return address.status();
-  if (options_.log_level == "debug" || options_.log_level == "trace") {
+  if (options_.log_level == "debug") {
     console_.err << "rung: the service is at " << address->target << "\n";
   }
   client_ = std::make_unique<Client>(*address);

@@ -10,6 +10,7 @@ namespace {
 struct Options {
   std::vector<std::string> listen;
   std::optional<int64_t> cpus;
+  bool insecure_network = false;
   int64_t up_timeout_s = 15;
   int64_t down_timeout_s = 40;
   bool json = false;
@@ -21,6 +22,7 @@ Outcome Up(const Options& options, Session& session) {
   if (!home.ok()) return home.status();
   LocalService service(*home, session.console().err);
   const absl::Status up = service.Up({.listen = options.listen,
+                                      .insecure_network = options.insecure_network,
                                       .cpus = options.cpus,
                                       .log_level = session.options().log_level,
                                       .patience = std::chrono::seconds(options.up_timeout_s)});
@@ -107,6 +109,8 @@ void DeclareUp(OptionSet& set, Options& options) {
              .type_name = "HOST:PORT",
              .description = "A further endpoint of the scheduler; may be repeated"},
             options.listen);
+  set.Flag("--insecure-network", options.insecure_network,
+           "Allow --listen beyond this machine without encryption; for isolated networks only");
   set.Integer({.flag = "--cpus",
                .type_name = "N",
                .description = "CPUs that the worker offers; all unless given"},

@@ -25,6 +25,7 @@ absl::Status EnsureService(const Options& options, Session& session) {
   if (!home.ok()) return home.status();
   LocalService service(*home, session.console().err);
   return service.Up({.listen = {},
+                     .insecure_network = false,
                      .cpus = options.cpus,
                      .log_level = session.options().log_level,
                      .patience = kUpPatience});
