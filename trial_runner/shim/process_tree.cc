@@ -2,8 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +16,7 @@ namespace {
 
 struct ProcessEntry {
   pid_t pid = 0;
+  char name[16] = "";  // the kernel keeps 15 bytes
   pid_t parent = 0;
   char state = '?';
   bool descends = false;
@@ -32,6 +36,10 @@ bool ReadEntry(pid_t pid, ProcessEntry& entry) {
   const char* end_of_name = std::strrchr(text, ')');
   if (end_of_name == nullptr) return false;
   entry.pid = pid;
+  const char* name = std::strchr(text, '(');
+  if (name == nullptr || name > end_of_name) return false;
+  const auto length = std::min(static_cast<size_t>(end_of_name - name - 1), sizeof entry.name - 1);
+  std::memcpy(entry.name, name + 1, length);
   return std::sscanf(end_of_name + 1, " %c %d", &entry.state, &entry.parent) == 2;
 }
 
@@ -68,6 +76,23 @@ std::vector<pid_t> LivingDescendants(pid_t root) {
     }
   }
   return living;
+}
+
+void KillOrphans() {
+  constexpr int kPassesMax = 1'000;
+  constexpr useconds_t kPassUs = 1'000;
+  for (int pass = 0; pass < kPassesMax; ++pass) {
+    bool found = false;
+    for (const ProcessEntry& entry : ReadProcesses()) {
+      if (entry.parent != getpid() || std::strcmp(entry.name, "rung-shim") == 0) continue;
+      found = true;
+      for (const pid_t pid : LivingDescendants(entry.pid)) kill(pid, SIGKILL);
+      kill(entry.pid, SIGKILL);
+      waitpid(entry.pid, nullptr, WNOHANG);
+    }
+    if (!found) return;
+    usleep(kPassUs);
+  }
 }
 
 }  // namespace rung

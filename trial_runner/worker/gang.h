@@ -1,0 +1,81 @@
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trial_runner/launch/gpu_slots.h"
+#include "trial_runner/launch/port_lease.h"
+#include "trial_runner/worker/event.h"
+#include "trial_runner/worker/request_table.h"
+#include "trial_runner/worker/trial_socket.h"
+#include "trial_runner/worker/worker_home.h"
+
+/// The processes of one attempt and what they hold: shims, sockets, logs, GPUs and a port.
+namespace rung::worker {
+
+/// What gangs share. All of it outlives them.
+struct GangEnvironment {
+  boost::asio::io_context& io;
+  const WorkerHome& home;
+  RequestTable& requests;
+  PortPool& ports;
+  GpuSlots& gpus;
+  std::string shim_path;
+  std::vector<std::string> outer;  ///< the daemon's own environment
+};
+
+class Gang {
+ public:
+  /// Events are emitted from the io_context, never from within a call of this class.
+  using Emit = std::function<void(Event)>;
+  /// A line of a rank's socket.
+  using OnLine = std::function<void(int32_t rank, RequestId request, std::string_view line)>;
+
+  Gang(const GangEnvironment& environment, AttemptSpec spec, Emit emit, OnLine on_line);
+  /// Every process must be gone, or the daemon be about to end: shims then end their ranks.
+  ~Gang();
+  Gang(const Gang&) = delete;
+  Gang& operator=(const Gang&) = delete;
+
+  /// Starts every rank, or emits LaunchFailed and starts none.
+  void Launch();
+  /// SIGTERM to the rank's leader.
+  void Terminate(int32_t rank);
+  /// SIGKILL to everything of the rank.
+  void Kill(int32_t rank);
+
+  /// Work on a rank's lines that goes on elsewhere: its RankGone waits for it.
+  void BeginWork(int32_t rank);
+  void EndWork(int32_t rank);
+
+  const std::string& checkpoint_folder() const { return checkpoint_folder_; }
+
+ private:
+  struct Rank;
+
+  /// Everything that can fail before the first process is there. `refused`: see LaunchFailed.
+  absl::Status Prepare(bool& refused);
+  absl::Status OpenSockets();
+  std::vector<std::string> EnvironmentOf(int32_t rank) const;
+  /// No process of the rank is left: reads what they wrote, and goes on when it has been worked on.
+  void WhenDrained(int32_t rank, std::function<void()> then);
+
+  const GangEnvironment& environment_;
+  AttemptSpec spec_;
+  Emit emit_;
+  OnLine on_line_;
+  std::string checkpoint_folder_;
+  std::vector<std::string> command_;
+  std::vector<std::string> gpu_uuids_;
+  std::optional<PortLease> port_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+}  // namespace rung::worker

@@ -1,0 +1,296 @@
+#include "trial_runner/worker/proto_codec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rung::worker {
+namespace {
+
+constexpr int32_t kProcessesMax = 1'024;
+
+using std::chrono::milliseconds;
+
+absl::StatusOr<Reduce> ReduceFromProto(v1::Reduce reduce) {
+  switch (reduce) {
+    case v1::REDUCE_UNSPECIFIED:
+    case v1::REDUCE_RANK0:
+      return Reduce::kRank0;
+    case v1::REDUCE_MEAN:
+      return Reduce::kMean;
+    case v1::REDUCE_MIN:
+      return Reduce::kMin;
+    case v1::REDUCE_MAX:
+      return Reduce::kMax;
+    default:
+      return absl::InvalidArgumentError(
+          fmt::format("trial.reduce: this worker knows no {}", static_cast<int>(reduce)));
+  }
+}
+
+absl::StatusOr<Decision> DecisionFromProto(v1::Decision decision) {
+  switch (decision) {
+    case v1::DECISION_UNSPECIFIED:
+    case v1::DECISION_CONTINUE:
+      return Decision::kContinue;
+    case v1::DECISION_STOP:
+      return Decision::kStop;
+    case v1::DECISION_PAUSE:
+      return Decision::kPause;
+    default:  // an unknown decision word means continue (INTERFACES.md §3)
+      return Decision::kContinue;
+  }
+}
+
+absl::StatusOr<AttemptSpec> SpecFromProto(const v1::StartAttempt& start) {
+  const v1::TrialTemplate& trial = start.trial();
+  const absl::StatusOr<Reduce> reduce = ReduceFromProto(trial.reduce());
+  if (!reduce.ok()) return reduce.status();
+  if (trial.processes() < 1 || trial.processes() > kProcessesMax) {
+    return absl::InvalidArgumentError(fmt::format("trial.processes: must be 1 to {}, found {}",
+                                                  kProcessesMax, trial.processes()));
+  }
+  if (trial.command().empty()) return absl::InvalidArgumentError("trial.command: is empty");
+  AttemptSpec spec{.attempt = FromProto(start.attempt()),
+                   .experiment_name = start.experiment_name(),
+                   .params_json = start.params_json(),
+                   .command = {trial.command().begin(), trial.command().end()},
+                   .working_dir = trial.working_dir(),
+                   .processes = trial.processes(),
+                   .per_process = {.milli_cpus = trial.per_process().milli_cpus(),
+                                   .memory_bytes = trial.per_process().memory_bytes(),
+                                   .gpus = trial.per_process().gpus()},
+                   .reduce = *reduce,
+                   .checkpoint_root = trial.checkpoint_root(),
+                   .grace = milliseconds(trial.grace_ms()),
+                   .failure_grace = milliseconds(trial.failure_grace_ms()),
+                   .seed = start.seed(),
+                   .resume_step = start.resume_step(),
+                   .resume_from = start.resume_from()};
+  for (const v1::EnvironmentVariable& variable : trial.env()) {
+    spec.env.emplace_back(variable.name(), variable.value());
+  }
+  if (start.has_max_step()) spec.max_step = start.max_step();
+  return spec;
+}
+
+absl::StatusOr<std::optional<Event>> AnswerFromProto(const v1::AnswerReport& answer) {
+  const absl::StatusOr<Decision> decision = DecisionFromProto(answer.decision());
+  if (!decision.ok()) return decision.status();
+  return ReportAnswered{.attempt = FromProto(answer.attempt()),
+                        .step = answer.step(),
+                        .report_ids = {answer.report_ids().begin(), answer.report_ids().end()},
+                        .decision = *decision,
+                        .error = answer.error(),
+                        .grace = milliseconds(answer.grace_ms())};
+}
+
+v1::AttemptState ToProto(AttemptState state) {
+  switch (state) {
+    case AttemptState::kAssigned:
+      return v1::ATTEMPT_STATE_ASSIGNED;
+    case AttemptState::kStarting:
+      return v1::ATTEMPT_STATE_STARTING;
+    case AttemptState::kRunning:
+      return v1::ATTEMPT_STATE_RUNNING;
+    case AttemptState::kStopping:
+      return v1::ATTEMPT_STATE_STOPPING;
+    case AttemptState::kExited:
+      return v1::ATTEMPT_STATE_EXITED;
+    case AttemptState::kLost:
+      return v1::ATTEMPT_STATE_LOST;
+  }
+  return v1::ATTEMPT_STATE_UNSPECIFIED;
+}
+
+v1::ExitCause ToProto(ExitCause cause) {
+  switch (cause) {
+    case ExitCause::kCompleted:
+      return v1::EXIT_CAUSE_COMPLETED;
+    case ExitCause::kFailed:
+      return v1::EXIT_CAUSE_FAILED;
+    case ExitCause::kStopped:
+      return v1::EXIT_CAUSE_STOPPED;
+    case ExitCause::kCouldNotStart:
+      return v1::EXIT_CAUSE_COULD_NOT_START;
+    case ExitCause::kRefused:
+      return v1::EXIT_CAUSE_REFUSED;
+    case ExitCause::kLost:
+      return v1::EXIT_CAUSE_LOST;
+  }
+  return v1::EXIT_CAUSE_UNSPECIFIED;
+}
+
+/// Bytes of the well-formed sequence at the start of `text`, 0 if there is none (RFC 3629).
+size_t SequenceBytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                        : lead >= 0xE0 && lead < 0xF0 ? 3
+                        : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                      : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
+  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Event>> EventFromProto(const v1::SchedulerMessage& message) {
+  switch (message.message_case()) {
+    case v1::SchedulerMessage::kWelcome: {
+      Welcomed event;
+      for (const v1::AttemptId& id : message.welcome().keep()) event.keep.push_back(FromProto(id));
+      return event;
+    }
+    case v1::SchedulerMessage::kStartAttempt: {
+      absl::StatusOr<AttemptSpec> spec = SpecFromProto(message.start_attempt());
+      if (!spec.ok()) return spec.status();
+      return StartAttempt{*std::move(spec)};
+    }
+    case v1::SchedulerMessage::kStopAttempt: {
+      const v1::StopAttempt& stop = message.stop_attempt();
+      return StopAttempt{.attempt = FromProto(stop.attempt()),
+                         .grace = milliseconds(stop.grace_ms()),
+                         .at_once = stop.at_once()};
+    }
+    case v1::SchedulerMessage::kAnswerReport:
+      return AnswerFromProto(message.answer_report());
+    case v1::SchedulerMessage::kAcknowledgeCheckpoint: {
+      const v1::AcknowledgeCheckpoint& ack = message.acknowledge_checkpoint();
+      return CheckpointAcknowledged{
+          .report_id = ack.report_id(), .attempt = FromProto(ack.attempt()), .error = ack.error()};
+    }
+    case v1::SchedulerMessage::kAcknowledgeExit:
+      return ExitAcknowledged{FromProto(message.acknowledge_exit().attempt())};
+    case v1::SchedulerMessage::kFetchLog:
+    case v1::SchedulerMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return std::optional<Event>();
+}
+
+SessionTimes TimesFromProto(const v1::Welcome& welcome) {
+  SessionTimes times;
+  if (welcome.heartbeat_ms() > 0) times.heartbeat = milliseconds(welcome.heartbeat_ms());
+  return times;
+}
+
+AttemptId FromProto(const v1::AttemptId& id) {
+  return {.trial = {.experiment = {id.experiment_id()}, .number = {id.trial_number()}},
+          .attempt = id.attempt()};
+}
+
+v1::AttemptId ToProto(AttemptId id) {
+  v1::AttemptId proto;
+  proto.set_experiment_id(id.trial.experiment.value);
+  proto.set_trial_number(id.trial.number.value);
+  proto.set_attempt(id.attempt);
+  return proto;
+}
+
+v1::WorkerMessage ToProto(const SayHello& hello, const WorkerInfo& info) {
+  v1::WorkerMessage message;
+  v1::Hello& proto = *message.mutable_hello();
+  proto.set_name(info.name);
+  proto.set_incarnation(info.incarnation);
+  proto.set_host(info.host);
+  proto.set_version(RUNG_VERSION);
+  proto.mutable_total()->set_milli_cpus(info.total.milli_cpus);
+  proto.mutable_total()->set_memory_bytes(info.total.memory_bytes);
+  proto.mutable_total()->set_gpus(info.total.gpus);
+  for (const std::string& name : info.gpu_names) proto.add_gpu_names(name);
+  for (const HeldAttempt& held : hello.held) {
+    v1::HeldAttempt& entry = *proto.add_held();
+    *entry.mutable_attempt() = ToProto(held.attempt);
+    entry.set_state(ToProto(held.state));
+    entry.set_last_stored_step(held.last_stored_step);
+  }
+  return message;
+}
+
+v1::WorkerMessage ToProto(const TellStarted& started) {
+  v1::WorkerMessage message;
+  *message.mutable_attempt_started()->mutable_attempt() = ToProto(started.attempt);
+  return message;
+}
+
+v1::WorkerMessage ToProto(const TellReport& report) {
+  v1::WorkerMessage message;
+  v1::WorkerReport& proto = *message.mutable_report();
+  proto.set_report_id(report.report_id);
+  *proto.mutable_attempt() = ToProto(report.attempt);
+  proto.set_rank(report.rank);
+  proto.set_step(report.step);
+  for (const MetricValue& metric : report.metrics) {
+    v1::MetricValue& value = *proto.add_metrics();
+    value.set_name(metric.name);
+    value.set_value(metric.value);
+    value.set_count(metric.count);
+  }
+  return message;
+}
+
+v1::WorkerMessage ToProto(const TellCheckpoint& checkpoint) {
+  v1::WorkerMessage message;
+  v1::CheckpointReported& proto = *message.mutable_checkpoint();
+  proto.set_report_id(checkpoint.report_id);
+  *proto.mutable_attempt() = ToProto(checkpoint.attempt);
+  proto.set_step(checkpoint.step);
+  proto.set_path(checkpoint.path);
+  proto.set_bytes(checkpoint.bytes);
+  return message;
+}
+
+v1::WorkerMessage ToProto(const TellRankExited& exited) {
+  v1::WorkerMessage message;
+  *message.mutable_rank_exited()->mutable_attempt() = ToProto(exited.attempt);
+  message.mutable_rank_exited()->set_rank(exited.rank);
+  return message;
+}
+
+v1::WorkerMessage ToProto(const TellExited& exited) {
+  v1::WorkerMessage message;
+  v1::AttemptExited& proto = *message.mutable_attempt_exited();
+  *proto.mutable_attempt() = ToProto(exited.attempt);
+  proto.set_cause(ToProto(exited.cause));
+  if (exited.exit_code) proto.set_exit_code(*exited.exit_code);
+  proto.set_failed_rank(exited.failed_rank);
+  proto.set_message(ValidUtf8(exited.message));
+  for (const auto& [rank, text] : exited.stderr_tails) {
+    v1::LogTail& tail = *proto.add_stderr_tails();
+    tail.set_rank(rank);
+    tail.set_text(ValidUtf8(text));
+  }
+  return message;
+}
+
+v1::WorkerMessage HeartbeatMessage() {
+  v1::WorkerMessage message;
+  message.mutable_heartbeat();
+  return message;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t bytes = SequenceBytes(text);
+    if (bytes == 0) {
+      valid += "\xEF\xBF\xBD";
+    } else {
+      valid += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+  return valid;
+}
+
+}  // namespace rung::worker

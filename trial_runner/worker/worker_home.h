@@ -1,0 +1,62 @@
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "core/ids.h"
+
+/// The folder of one worker: logs, checkpoints, sockets, its lock and worker.json.
+namespace rung::worker {
+
+/// What worker.json holds, as one JSON object of these names.
+struct WorkerRecord {
+  int64_t pid = 0;
+  std::string name;
+  std::string server;
+  std::string version;
+};
+
+class WorkerHome {
+ public:
+  /// $RUNG_HOME, else $XDG_DATA_HOME/rung, else ~/.local/share/rung.
+  /// Errors: FAILED_PRECONDITION when none of the variables is set.
+  static absl::StatusOr<std::filesystem::path> DefaultFolder();
+
+  /// Makes the folder (mode 0700) if it is missing, locks it until this object is destroyed, and
+  /// sweeps sockets that a killed worker left.
+  /// Errors: FAILED_PRECONDITION when another worker holds the lock, with its process id.
+  static absl::StatusOr<WorkerHome> Open(const std::filesystem::path& folder);
+
+  WorkerHome(WorkerHome&& other) noexcept;
+  WorkerHome& operator=(WorkerHome&&) = delete;
+  ~WorkerHome();
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path token_file() const { return folder_ / "token"; }
+  /// `logs/12.3.0/rank0.out`; each rank has an `.out` and an `.err`.
+  std::filesystem::path LogFolder(AttemptId attempt) const;
+  static std::string StdoutName(int32_t rank);
+  static std::string StderrName(int32_t rank);
+  /// `12.3/attempt0` in `root`, or in this folder's `checkpoints` when `root` is empty.
+  std::filesystem::path CheckpointFolder(AttemptId attempt, const std::string& root) const;
+  /// At most 100 bytes with common ids: in a short folder when this one's path is long.
+  std::filesystem::path SocketPath(AttemptId attempt, int32_t rank) const;
+
+  /// Replaces worker.json at once: a reader sees the old or the new one.
+  absl::Status WriteRecord(const WorkerRecord& record) const;
+  void RemoveRecord() const;
+
+ private:
+  explicit WorkerHome(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  absl::Status Lock();
+  absl::Status PrepareSockets();
+
+  std::filesystem::path folder_;
+  std::filesystem::path sockets_;
+  int lock_fd_ = -1;
+};
+
+}  // namespace rung::worker
