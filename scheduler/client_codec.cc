@@ -22,12 +22,6 @@ absl::StatusOr<std::string> RequestId(const std::string& request_id) {
   return TextFromProto("request_id", request_id, kRequestIdBytesMax);
 }
 
-absl::StatusOr<PageRequest> PageFromProto(int32_t size, const std::string& token) {
-  absl::StatusOr<std::string> text = TextFromProto("page_token", token, kTokenBytesMax);
-  if (!text.ok()) return text.status();
-  return PageRequest{.size = size, .token = *std::move(text)};
-}
-
 absl::StatusOr<std::optional<TrialNumber>> TrialOf(bool given, int32_t number) {
   if (!given) return std::nullopt;
   const auto value =
@@ -123,6 +117,12 @@ absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::FinishTrialRequ
                      .message = *std::move(message)};
 }
 
+absl::StatusOr<PageRequest> PageFromProto(int32_t size, const std::string& token) {
+  absl::StatusOr<std::string> text = TextFromProto("page_token", token, kTokenBytesMax);
+  if (!text.ok()) return text.status();
+  return PageRequest{.size = size, .token = *std::move(text)};
+}
+
 absl::StatusOr<TrialQuery> QueryFromProto(const v1::ListTrialsRequest& request) {
   TrialQuery query;
   const absl::StatusOr<ExperimentId> experiment = ExperimentFromProto(request.experiment_id());
@@ -148,7 +148,7 @@ absl::StatusOr<MetricQuery> QueryFromProto(const v1::ListMetricsRequest& request
   const auto trial = TrialOf(request.has_trial_number(), request.trial_number());
   if (!trial.ok()) return trial.status();
   query.trial = *trial;
-  absl::StatusOr<std::string> name = TextFromProto("name", request.name(), kMetricNameBytesMax);
+  absl::StatusOr<std::string> name = TextFromProto("name", request.name(), kNameBytesMax);
   if (!name.ok()) return name.status();
   query.name = *std::move(name);
   query.include_superseded = request.include_superseded();

@@ -26,6 +26,7 @@ absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::ReportRequest& 
 absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::KeepAliveRequest& request);
 absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::FinishTrialRequest& request);
 
+absl::StatusOr<PageRequest> PageFromProto(int32_t size, const std::string& token);
 absl::StatusOr<TrialQuery> QueryFromProto(const v1::ListTrialsRequest& request);
 absl::StatusOr<MetricQuery> QueryFromProto(const v1::ListMetricsRequest& request);
 absl::StatusOr<DecisionQuery> QueryFromProto(const v1::ListDecisionsRequest& request);

@@ -313,7 +313,7 @@ absl::StatusOr<std::vector<MetricValue>> FromProto(
     if (metric.name().empty()) {
       return absl::InvalidArgumentError("metrics.name: must not be empty");
     }
-    const auto name = TextFromProto("metrics.name", metric.name(), kMetricNameBytesMax);
+    const auto name = TextFromProto("metrics.name", metric.name(), kNameBytesMax);
     if (!name.ok()) return name.status();
     const auto weight =
         NumberFromProto("metrics.count", metric.count(), 0, std::numeric_limits<int64_t>::max());

@@ -33,12 +33,11 @@ double ReadPositive(const JsonNode& node, double most) {
   return value;
 }
 
-/// Checks that every `{name}` of an argument is a parameter that each trial has.
+/// Checks that every `{name}` of an argument is a parameter. A conditional one that does not apply
+/// to a trial leaves no text there.
 void CheckPlaceholders(const JsonNode& node, std::string_view argument, const SpaceSpec& space) {
   std::vector<std::string> names;
-  for (const ParameterSpec& parameter : space.parameters) {
-    if (parameter.when.empty()) names.push_back(parameter.name);
-  }
+  for (const ParameterSpec& parameter : space.parameters) names.push_back(parameter.name);
   const auto refuse = [&](std::string_view what) {
     node.problems().Refuse(
         node.path(),
@@ -59,7 +58,7 @@ void CheckPlaceholders(const JsonNode& node, std::string_view argument, const Sp
     const std::string name(argument.substr(i + 1, end - i - 1));
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string near = DidYouMean(name, names);
-      return refuse(fmt::format("placeholder {{{}}} is no parameter that every trial has{}", name,
+      return refuse(fmt::format("placeholder {{{}}} is no parameter of the space{}", name,
                                 near.empty() ? "." : near));
     }
     i = end;

@@ -100,9 +100,12 @@ TunerService::Unary* TunerService::ListExperiments(Context* context,
                                                    const v1::ListExperimentsRequest* request,
                                                    v1::ListExperimentsResponse* response) {
   return Read(context, [this, request, response]() -> absl::Status {
-    const auto page = parts_.reader.ListExperiments(
-        request->name(), {.size = request->page_size(), .token = request->page_token()},
-        parts_.clock().wall);
+    const absl::StatusOr<PageRequest> wanted =
+        PageFromProto(request->page_size(), request->page_token());
+    if (!wanted.ok()) return wanted.status();
+    const absl::StatusOr<std::string> name = TextFromProto("name", request->name(), kNameBytesMax);
+    if (!name.ok()) return name.status();
+    const auto page = parts_.reader.ListExperiments(*name, *wanted, parts_.clock().wall);
     if (!page.ok()) return page.status();
     for (const auto& summary : page->items) *response->add_experiments() = ToProto(summary);
     response->set_next_page_token(page->next_page_token);

@@ -159,7 +159,7 @@ class WorkerStream {
     hello.mutable_total()->set_milli_cpus(1000);
     stream_->Write(message);
   }
-  void Write(const v1::WorkerMessage& message) { stream_->Write(message); }
+  bool Write(const v1::WorkerMessage& message) { return stream_->Write(message); }
 
   /// The next message; empty when the stream ended.
   v1::SchedulerMessage Read() {

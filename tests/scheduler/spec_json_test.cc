@@ -271,7 +271,7 @@ const Refusal kRefusals[] = {
      R"(trial.command: must be an array of at least 1 argument (no shell: ["python3", )"
      R"("train.py"]), found "python3 train.py")"},
     {"/trial/command/3", R"("{lrr}")",
-     "trial.command[3]: placeholder {lrr} is no parameter that every trial has, did you mean "
+     "trial.command[3]: placeholder {lrr} is no parameter of the space, did you mean "
      "\"lr\"? Parameters: lr, batch_size, warmup_steps, weight_decay; a brace is written {{ or }}"},
     {"/trial/command/3", R"("{lr")",
      "trial.command[3]: must not hold a single {. Parameters: lr, batch_size, warmup_steps, "

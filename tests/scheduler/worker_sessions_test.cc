@@ -88,5 +88,50 @@ TEST_F(ServiceTest, ASecondWorkerOfOneNameIsRefused) {
   EXPECT_EQ(second.Finish().error_code(), grpc::StatusCode::FAILED_PRECONDITION);
 }
 
+class HelloTimeoutTest : public ServiceTest {
+ protected:
+  HelloTimeoutTest() { config_.sessions.hello_timeout = std::chrono::milliseconds(20); }
+};
+
+TEST_F(HelloTimeoutTest, AWorkerThatSaysNothingIsCutOff) {
+  WorkerStream worker(channel_);
+  EXPECT_EQ(worker.Read().message_case(), v1::SchedulerMessage::MESSAGE_NOT_SET);
+  EXPECT_EQ(worker.Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+class ShortLimitsTest : public ServiceTest {
+ protected:
+  ShortLimitsTest() {
+    config_.sessions.outgoing_messages_max = 8;
+    config_.logs.first_data_timeout = std::chrono::milliseconds(20);
+  }
+};
+
+TEST_F(ShortLimitsTest, AWorkerThatReadsNothingIsCutOff) {
+  WorkerStream worker(channel_);
+  worker.Hello("w1");
+  v1::WorkerMessage report;  // refused, so that each is answered at once
+  report.mutable_report()->mutable_attempt()->set_experiment_id(-1);
+  int written = 0;
+  while (written < 1'000'000 && worker.Write(report)) ++written;
+  EXPECT_LT(written, 1'000'000);
+}
+
+TEST_F(ShortLimitsTest, AWorkerThatDoesNotAnswerForALogIsNamed) {
+  WorkerStream worker(channel_);
+  worker.Hello("w1");
+  ASSERT_TRUE(worker.Read().has_welcome());
+  int64_t id = 0;
+  ASSERT_TRUE(Create(kOnWorkers, "", &id).ok());
+  grpc::ClientContext context;
+  Patience(context);
+  v1::StreamLogsRequest request;
+  request.set_experiment_id(id);
+  const auto reader = tuner_->StreamLogs(&context, request);
+  v1::StreamLogsResponse data;
+  EXPECT_FALSE(reader->Read(&data));
+  EXPECT_EQ(reader->Finish().error_message(), "worker \"w1\" did not answer; try again");
+}
+
 }  // namespace
 }  // namespace rung
