@@ -22,7 +22,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "storage": {"core"},
     "scheduler": {"core", "search", "storage", "proto"},
     "trial_runner/worker": {"core", "trial_runner/launch", "proto"},
-    "trial_runner/launch": {"core"},
+    "trial_runner/launch": {"core", "trial_runner/shim"},
     "trial_runner/shim": set(),
     "trial_runner/report": set(),
     "trial_runner/training": {"trial_runner/report"},

@@ -2,11 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +13,6 @@ namespace {
 
 struct ProcessEntry {
   pid_t pid = 0;
-  char name[16] = "";  // the kernel keeps 15 bytes
   pid_t parent = 0;
   char state = '?';
   bool descends = false;
@@ -36,10 +32,6 @@ bool ReadEntry(pid_t pid, ProcessEntry& entry) {
   const char* end_of_name = std::strrchr(text, ')');
   if (end_of_name == nullptr) return false;
   entry.pid = pid;
-  const char* name = std::strchr(text, '(');
-  if (name == nullptr || name > end_of_name) return false;
-  const auto length = std::min(static_cast<size_t>(end_of_name - name - 1), sizeof entry.name - 1);
-  std::memcpy(entry.name, name + 1, length);
   return std::sscanf(end_of_name + 1, " %c %d", &entry.state, &entry.parent) == 2;
 }
 
@@ -78,21 +70,12 @@ std::vector<pid_t> LivingDescendants(pid_t root) {
   return living;
 }
 
-void KillOrphans() {
-  constexpr int kPassesMax = 1'000;
-  constexpr useconds_t kPassUs = 1'000;
-  for (int pass = 0; pass < kPassesMax; ++pass) {
-    bool found = false;
-    for (const ProcessEntry& entry : ReadProcesses()) {
-      if (entry.parent != getpid() || std::strcmp(entry.name, "rung-shim") == 0) continue;
-      found = true;
-      for (const pid_t pid : LivingDescendants(entry.pid)) kill(pid, SIGKILL);
-      kill(entry.pid, SIGKILL);
-      waitpid(entry.pid, nullptr, WNOHANG);
-    }
-    if (!found) return;
-    usleep(kPassUs);
+std::vector<pid_t> Children(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == parent) children.push_back(entry.pid);
   }
+  return children;
 }
 
 }  // namespace rung

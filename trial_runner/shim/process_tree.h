@@ -16,9 +16,7 @@ namespace rung {
 /// that kill look again until it is empty.
 std::vector<pid_t> LivingDescendants(pid_t root);
 
-/// Kills and reaps the children of this process that run no `rung-shim`, and all that descends from
-/// them: what a killed shim left, handed to its daemon if that is a subreaper. For a process whose
-/// only own children are shims.
-void KillOrphans();
+/// The children of `parent`, zombies included.
+std::vector<pid_t> Children(pid_t parent);
 
 }  // namespace rung

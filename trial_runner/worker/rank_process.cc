@@ -11,7 +11,7 @@
 #include <istream>
 #include <utility>
 
-#include "trial_runner/shim/process_tree.h"
+#include "trial_runner/launch/orphans.h"
 
 namespace rung::worker {
 namespace {
