@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/check.h"
@@ -12,6 +14,7 @@ namespace rung {
 namespace {
 
 constexpr size_t kMetricNameBytesMax = 256;
+constexpr size_t kMetricsPerReportMax = 1000;
 
 absl::Status CheckForm(const AttemptRow& attempt, int32_t rank, Steps step,
                        const std::vector<MetricValue>& metrics) {
@@ -24,9 +27,12 @@ absl::Status CheckForm(const AttemptRow& attempt, int32_t rank, Steps step,
     return absl::InvalidArgumentError(
         fmt::format("step: counts finished units of training, from 1; found {}", step));
   }
-  if (metrics.empty()) return absl::InvalidArgumentError("metrics: a report needs at least one");
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricValue& metric = metrics[i];
+  if (metrics.empty() || metrics.size() > kMetricsPerReportMax) {
+    return absl::InvalidArgumentError(fmt::format("metrics: a report has 1 to {}, found {}",
+                                                  kMetricsPerReportMax, metrics.size()));
+  }
+  std::set<std::string_view> names;
+  for (const MetricValue& metric : metrics) {
     if (metric.name.empty() || metric.name.size() > kMetricNameBytesMax) {
       return absl::InvalidArgumentError(fmt::format("metrics: a name has 1 to {} bytes, found {}",
                                                     kMetricNameBytesMax, metric.name.size()));
@@ -35,11 +41,9 @@ absl::Status CheckForm(const AttemptRow& attempt, int32_t rank, Steps step,
       return absl::InvalidArgumentError(
           fmt::format("count: must be at least 1, found {}", metric.count));
     }
-    for (size_t j = 0; j < i; ++j) {
-      if (metrics[j].name == metric.name) {
-        return absl::InvalidArgumentError(
-            fmt::format("metrics: '{}' is there twice in one report", metric.name));
-      }
+    if (!names.insert(metric.name).second) {
+      return absl::InvalidArgumentError(
+          fmt::format("metrics: '{}' is there twice in one report", metric.name));
     }
   }
   return absl::OkStatus();

@@ -168,6 +168,14 @@ TEST_F(SchedulerAttempt, ASecondLiveWorkerOfOneNameIsRefused) {
   EXPECT_THAT(world.Commands<Welcome>(), SizeIs(1));
 }
 
+TEST_F(SchedulerAttempt, AWorkerThatIsEndedCostsALossAndNoFailure) {
+  Start(FifoSpecOf(1));
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kStopped);  // nobody asked the trial to stop
+  EXPECT_EQ(world.TrialAt(e, 0).losses, 1);
+  EXPECT_EQ(world.TrialAt(e, 0).failures, 0);
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));
+}
+
 TEST_F(SchedulerAttempt, LossesInARowEndInLostRepeatedly) {
   ExperimentSpec spec = FifoSpecOf(1);
   spec.trial->max_losses = 3;

@@ -234,6 +234,33 @@ TEST_F(SchedulerClient, AskTellObeysTheRule) {
   EXPECT_EQ(world.AttemptAt(e, 1, 0).exit_cause, ExitCause::kStopped);
 }
 
+TEST_F(SchedulerClient, AStoppedAskTellExperimentEndsWithItsLastClient) {
+  const ExperimentId e = world.Create(AskTellSpecOf(9));
+  Ask(e).IgnoreError();
+  StopIt(e).IgnoreError();
+  EXPECT_TRUE(Is<ExperimentFinished>(Ask(e)));
+  const auto told = Tell(AttemptOf(e, 0), 1, 0.5);
+  ASSERT_TRUE(Is<ReportAnswered>(told));
+  EXPECT_EQ(std::get<ReportAnswered>(*told).decision, Decision::kStop);
+  EXPECT_EQ(world.ExperimentAt(e).state, ExperimentState::kStopping);
+  EXPECT_TRUE(Is<Done>(Finish(AttemptOf(e, 0))));
+  EXPECT_EQ(world.ExperimentAt(e).state, ExperimentState::kStopped);
+}
+
+TEST_F(SchedulerClient, ThirtyTwoClientsWithFortyReportsEachLeaveNothingRunning) {
+  const ExperimentId e = world.Create(AskTellSpecOf(32));
+  for (int client = 0; client < 32; ++client) EXPECT_TRUE(Is<TrialStarted>(Ask(e)));
+  for (Steps step = 1; step <= 40; ++step) {
+    for (int32_t client = 0; client < 32; ++client) {
+      EXPECT_TRUE(Is<ReportAnswered>(Tell(AttemptOf(e, client), step, 0.5)));
+    }
+  }
+  for (int32_t client = 0; client < 32; ++client)
+    EXPECT_TRUE(Is<Done>(Finish(AttemptOf(e, client))));
+  EXPECT_EQ(world.ExperimentAt(e).state, ExperimentState::kCompleted);
+  EXPECT_THAT(world.storage.tables().metrics, SizeIs(32 * 40));
+}
+
 TEST_F(SchedulerClient, AskTellIsRefusedWhereWorkersRunTheTrials) {
   world.Connect("w1", kTwoCpus);
   const ExperimentId e = world.Create(FifoSpecOf(1));

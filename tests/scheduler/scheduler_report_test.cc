@@ -123,6 +123,10 @@ TEST_F(SchedulerReport, MalformedReportsAreRefused) {
   twice.metrics = {{"a", 1, 1}, {"a", 1, 1}};
   world.Do(twice);
   EXPECT_THAT(world.Commands<AnswerReport>().at(0).error, HasSubstr("'a' is there twice"));
+  twice.metrics.clear();
+  for (int i = 0; i <= 1000; ++i) twice.metrics.push_back({std::to_string(i), 1, 1});
+  world.Do(twice);
+  EXPECT_THAT(world.Commands<AnswerReport>().at(0).error, HasSubstr("1 to 1000, found 1001"));
   EXPECT_EQ(Metrics(), 0u);
 }
 
@@ -218,6 +222,35 @@ TEST_F(SchedulerReport, NanStopsTheTrialAndIsNeverBest) {
   EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kStopped);
   EXPECT_EQ(world.TrialAt(e, 0).best_value, 0.5);
   EXPECT_TRUE(std::isnan(world.storage.tables().decisions.at({e, 1}).value));
+}
+
+TEST_F(SchedulerReport, ANonFiniteStopWithoutARowIsToldAgainAfterARestart) {
+  // max_t 10, grace 10: one level below R does not exist, so no row is written.
+  Start(AshaSpecOf(2, 10, 10));
+  Told(0, 1, 0.5);
+  EXPECT_EQ(Told(0, 2, kNan).reason, "non_finite");
+  EXPECT_THAT(world.storage.tables().decisions, IsEmpty());
+  world.Restart();
+  w1 = world.Connect("w1", kFourCpus, {{AttemptOf(e, 0)}, {AttemptOf(e, 1)}});
+  EXPECT_EQ(Told(0, 1, 0.5).decision, Decision::kContinue);
+  EXPECT_EQ(Told(0, 2, kNan).reason, "non_finite");
+  EXPECT_EQ(Metrics(), 2u);
+}
+
+TEST_F(SchedulerReport, WithRank0AllRanksAreToldTheSame) {
+  ExperimentSpec spec = AshaSpecOf(2, 100, 10);
+  spec.trial->processes = 2;
+  Start(spec);
+  Told(0, 10, 0.5);
+  EXPECT_FALSE(world.Report(w1, AttemptOf(e, 1), 10, 9.0, "loss", 1).has_value());
+  const AnswerReport told = Told(1, 10, 0.6);
+  EXPECT_EQ(told.decision, Decision::kStop);
+  EXPECT_THAT(told.report_ids, SizeIs(2));
+  // Rank 1 again, ahead of rank 0: nothing of it is waited for any more.
+  const auto ahead = world.Report(w1, AttemptOf(e, 1), 11, 9.0, "loss", 1);
+  ASSERT_TRUE(ahead.has_value());
+  EXPECT_EQ(ahead->decision, Decision::kStop);
+  EXPECT_EQ(Metrics(), 2u);
 }
 
 TEST_F(SchedulerReport, AResumedAttemptSupersedesLaterStepsAndDecisionsStand) {
