@@ -50,6 +50,9 @@ MetricOutcome OutcomeOf(const ExperimentFacts& facts, const ComparedMetric& metr
   MetricOutcome outcome;
   outcome.best = BestOf(values, metric.maximize);
   if (facts.best_trial.has_value()) outcome.winner_last = LastOf(values, *facts.best_trial);
+  const bool objective = metric.name == facts.metric && facts.best_value.has_value();
+  const std::optional<double> own = objective ? facts.best_value : outcome.best;
+  if (own.has_value()) outcome.best_reached_s = ReachedAfter(values, *own, metric.maximize);
   if (target.has_value()) outcome.reached_s = ReachedAfter(values, *target, metric.maximize);
   return outcome;
 }

@@ -46,9 +46,10 @@ struct ExperimentFacts {
 
 /// What one experiment made of one metric. Non-finite values are passed over.
 struct MetricOutcome {
-  std::optional<double> best;         ///< best value in any report
-  std::optional<double> winner_last;  ///< of the winning trial, at its last step that has it
-  std::optional<double> reached_s;    ///< until a report first was as good as the first one's best
+  std::optional<double> best;            ///< best value in any report
+  std::optional<double> winner_last;     ///< of the winning trial, at its last step that has it
+  std::optional<double> best_reached_s;  ///< until a report first was as good as the own best
+  std::optional<double> reached_s;  ///< until a report first was as good as the first one's best
 };
 
 struct ComparisonColumn {

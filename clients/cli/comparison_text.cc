@@ -134,17 +134,25 @@ void AddMetricRows(const Comparison& comparison, size_t index, Rows& rows) {
              [&](const ExperimentFacts&, const ComparisonColumn& column) {
                return OrDash(outcome(column).best);
              });
+  }
+  rows.Add("  first reached after",
+           [&](const ExperimentFacts&, const ComparisonColumn& column) -> std::string {
+             const auto reached = outcome(column).best_reached_s;
+             return reached ? DurationText(*reached) : "-";
+           });
+  if (index > 0) {
     rows.Add("  of the best trial, last",
              [&](const ExperimentFacts&, const ComparisonColumn& column) {
                return OrDash(outcome(column).winner_last);
              });
   }
+  if (comparison.experiments.size() < 2) return;
   const bool objective = index == 0;
   const std::optional<double> target = objective && comparison.experiments.front().best_value
                                            ? comparison.experiments.front().best_value
                                            : comparison.columns.front().metrics[index].best;
   if (!target.has_value()) return;
-  rows.Add(fmt::format("  {} first reached after", MetricText(*target)),
+  rows.Add(fmt::format("  the first one's {} after", MetricText(*target)),
            [&](const ExperimentFacts&, const ComparisonColumn& column) -> std::string {
              const auto reached = outcome(column).reached_s;
              return reached ? DurationText(*reached) : "never";
@@ -190,6 +198,7 @@ Json ColumnJson(const Comparison& comparison, size_t index) {
                            {"better", comparison.metrics[i].maximize ? "max" : "min"},
                            {"best", MaybeJson(outcome.best)},
                            {"best_trial_last", MaybeJson(outcome.winner_last)},
+                           {"best_reached_s", MaybeJson(outcome.best_reached_s)},
                            {"first_best_reached_s", MaybeJson(outcome.reached_s)}});
   }
   return Json{{"id", facts.id},

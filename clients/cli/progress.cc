@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "clients/cli/experiment_text.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr size_t kBarColumns = 30;
 constexpr size_t kColumnsUnknown = 100;
 constexpr size_t kLinesUnknown = 40;
+constexpr double kPlanWeight = 3;
 
 double StepOf(const pb::Trial& trial) { return static_cast<double>(trial.last_step()); }
 
@@ -36,6 +38,26 @@ std::string CountsText(const pb::TrialCounts& counts) {
 std::string LeftText(const pb::WatchExperimentResponse& update, int64_t now_us) {
   const auto left = SecondsLeft(update, now_us);
   return left.has_value() ? fmt::format(", about {} left", DurationText(*left)) : "";
+}
+
+// Why nothing runs: what the first queued trial waits for.
+std::string WaitingText(const pb::WatchExperimentResponse& update) {
+  if (update.experiment().trials().running() > 0) return "";
+  for (const pb::Trial& trial : update.active_trials()) {
+    if (trial.state() == pb::TRIAL_STATE_QUEUED && !trial.reason().empty()) {
+      return fmt::format("; {} is {}", TrialText(trial), trial.reason());
+    }
+  }
+  return "";
+}
+
+// Steps that an average trial is expected to take, from the plan; nullopt without one.
+std::optional<double> PlannedCost(const pb::Experiment& experiment) {
+  const auto plan = nlohmann::json::parse(experiment.plan_json(), nullptr, false);
+  if (!plan.is_object() || experiment.planned_trials() <= 0) return std::nullopt;
+  const auto expected = plan.find("expected_steps");
+  if (expected == plan.end() || !expected->is_number()) return std::nullopt;
+  return expected->get<double>() / static_cast<double>(experiment.planned_trials());
 }
 
 std::string ShortBest(const pb::Experiment& experiment) {
@@ -94,9 +116,14 @@ std::optional<double> SecondsLeft(const pb::WatchExperimentResponse& update, int
   double spent_by_active = 0;
   for (const pb::Trial& trial : update.active_trials()) spent_by_active += StepOf(trial);
 
-  double cost = 0;  // steps of an average trial
-  if (finished > 0) {
-    cost = std::max(0.0, spent - spent_by_active) / finished;
+  // Steps of an average trial. The first to finish are those that were stopped early, so the plan
+  // weighs as much as kPlanWeight finished trials.
+  const std::optional<double> planned = PlannedCost(experiment);
+  const double weight = planned.has_value() ? kPlanWeight : 0;
+  double cost = 0;
+  if (finished + weight > 0) {
+    const double spent_by_finished = std::max(0.0, spent - spent_by_active);
+    cost = (spent_by_finished + weight * planned.value_or(0)) / (finished + weight);
   } else if (experiment.has_max_step()) {
     cost = static_cast<double>(experiment.max_step());
   } else {
@@ -166,11 +193,11 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
 
 std::string ProgressLine(const pb::WatchExperimentResponse& update, int64_t now_us) {
   const pb::Experiment& experiment = update.experiment();
-  return Printable(fmt::format("{} ({}): {}, {}, {}, {} steps in {}{}{}", experiment.name(),
-                               experiment.id(), StateText(experiment), TrialsDone(experiment),
-                               CountsText(experiment.trials()), CountText(experiment.steps_spent()),
-                               DurationText(ElapsedSeconds(experiment, now_us)),
-                               ShortBest(experiment), LeftText(update, now_us)));
+  return Printable(fmt::format(
+      "{} ({}): {}, {}, {}, {} steps in {}{}{}", experiment.name(), experiment.id(),
+      StateText(experiment), TrialsDone(experiment), CountsText(experiment.trials()),
+      CountText(experiment.steps_spent()), DurationText(ElapsedSeconds(experiment, now_us)),
+      ShortBest(experiment), LeftText(update, now_us) + WaitingText(update)));
 }
 
 }  // namespace rung::cli

@@ -59,7 +59,11 @@ std::string MoneyText(double amount) {
   const std::string_view sign = amount < 0 ? "-" : "";
   const double size = std::abs(amount);
   if (size == 0) return "$0";
-  if (size < 0.1) return fmt::format("{}${:.4g}", sign, size);
+  if (size < 0.995) {
+    std::string text = fmt::format("{:.4g}", size);
+    if (text.size() == 3) text += '0';  // "0.6" of a dollar is 60 cents
+    return fmt::format("{}${}", sign, text);
+  }
   if (size > 1e15) return fmt::format("{}${:.4g}", sign, size);
   const int64_t cents = std::llround(size * 100);
   return fmt::format("{}${}.{:02}", sign, CountText(cents / 100), cents % 100);

@@ -20,7 +20,8 @@ std::string TimeText(int64_t us);
 /// A whole number with thousands separators: "12,345".
 std::string CountText(int64_t count);
 
-/// "$1,234.50", "-$3.00"; below ten cents four significant digits, "$0.01234".
+/// "$1,234.50", "-$3.00"; below a dollar four significant digits, "$0.01234",
+/// but never less than the cents, "$0.60".
 std::string MoneyText(double amount);
 
 /// One decimal: "-12.3 %".

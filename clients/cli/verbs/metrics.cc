@@ -52,6 +52,10 @@ Outcome Metrics(const Options& options, Session& session) {
     console.out << Dumped(json) << "\n";
     return kSuccess;
   }
+  if (metrics.empty()) {
+    console.err << "The trial has reported no"
+                << (options.name.empty() ? "thing" : " " + options.name) << ".\n";
+  }
   const Terminal& terminal = console.out_terminal;
   console.out << MetricsTable(metrics).Text({.width = terminal.columns, .colour = terminal.colour});
   return kSuccess;

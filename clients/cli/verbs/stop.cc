@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "clients/cli/experiment_text.h"
 #include "clients/cli/selector.h"
 #include "clients/cli/verbs/verbs.h"
 #include "clients/cli/words.h"
@@ -16,15 +17,17 @@ Outcome Stop(const std::string& what, Session& session) {
   if (!selection->trial_number.has_value()) {
     const absl::Status stopped = (*client)->StopExperiment(selection->experiment_id);
     if (!stopped.ok()) return stopped;
-    err << fmt::format("Experiment {0} is being stopped: `rung show {0}` says how far it is.\n",
-                       selection->experiment_id);
+    const auto experiment = (*client)->GetExperiment(selection->experiment_id);
+    if (!experiment.ok()) return experiment.status();
+    err << fmt::format("Experiment {} is {}.\n", experiment->id(), StateText(*experiment));
     return kSuccess;
   }
   const absl::Status stopped =
       (*client)->StopTrial(selection->experiment_id, *selection->trial_number);
   if (!stopped.ok()) return stopped;
-  err << fmt::format("Trial {} is being stopped.\n",
-                     TrialText(selection->experiment_id, *selection->trial_number));
+  const auto trial = (*client)->GetTrial(selection->experiment_id, *selection->trial_number);
+  if (!trial.ok()) return trial.status();
+  err << fmt::format("Trial {} is {}.\n", TrialText(*trial), StateText(*trial));
   return kSuccess;
 }
 

@@ -21,7 +21,7 @@ Table WorkersTable(const std::vector<pb::Worker>& workers, int64_t now_us) {
                {"GPUS FREE"},
                {"MEMORY"},
                {"VERSION"},
-               {"SEEN"},
+               {"LAST SEEN"},
                {"RUNS"}});
   for (const pb::Worker& worker : workers) {
     std::string gpus = fmt::format("{} of {}", worker.free().gpus(), worker.total().gpus());
@@ -31,7 +31,8 @@ Table WorkersTable(const std::vector<pb::Worker>& workers, int64_t now_us) {
     for (const pb::AttemptId& id : worker.attempts()) {
       runs += (runs.empty() ? "" : " ") + AttemptText(id);
     }
-    const Tone tone = worker.state() == "connected" ? Tone::kGood : Tone::kBad;
+    const bool connected = worker.state() == "connected";
+    const Tone tone = connected ? Tone::kGood : Tone::kBad;
     table.AddRow(
         {worker.name(),
          {worker.state(), tone},
@@ -40,7 +41,7 @@ Table WorkersTable(const std::vector<pb::Worker>& workers, int64_t now_us) {
          gpus,
          worker.total().memory_bytes() > 0 ? BytesText(worker.total().memory_bytes()) : "-",
          worker.version(),
-         DurationText(age_s) + " ago",
+         connected ? "now" : DurationText(age_s) + " ago",
          runs});
   }
   return table;

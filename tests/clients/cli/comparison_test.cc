@@ -79,6 +79,7 @@ TEST(Compare, FindsWhenTheFirstOnesBestWasReached) {
   EXPECT_FALSE(comparison.metrics[0].maximize);
   EXPECT_DOUBLE_EQ(comparison.columns[0].metrics[0].reached_s.value_or(-1), 200);
   // Asha's own best comes at 80 s, but 0.3, as good as the grid's best, at 60 s.
+  EXPECT_DOUBLE_EQ(comparison.columns[1].metrics[0].best_reached_s.value_or(-1), 80);
   EXPECT_DOUBLE_EQ(comparison.columns[1].metrics[0].reached_s.value_or(-1), 60);
   // 0.9 accuracy was never reached.
   EXPECT_FALSE(comparison.columns[1].metrics[1].reached_s.has_value());
@@ -122,10 +123,12 @@ TEST(ComparisonText, PutsAnExperimentInAColumn) {
             "  by trial                   1.1 at step 90  2.0 at step 100\n"
             "  lr                         0.0001          0.0002\n"
             "  batch_size                 16              32\n"
-            "  0.3 first reached after    3 min 20 s      1 min\n"
+            "  first reached after        3 min 20 s      1 min 20 s\n"
+            "  the first one's 0.3 after  3 min 20 s      1 min\n"
             "accuracy, max of any report  0.9             0.88\n"
+            "  first reached after        1 min 40 s      1 min 20 s\n"
             "  of the best trial, last    0.85            0.88\n"
-            "  0.9 first reached after    1 min 40 s      never\n"
+            "  the first one's 0.9 after  1 min 40 s      never\n"
             "\n"
             "money = sum of slot-hours x price of a slot-hour\n"
             "  grid (1): 0.139 x $12.00 = $1.67\n"

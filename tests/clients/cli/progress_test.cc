@@ -68,6 +68,14 @@ TEST(SecondsLeft, TakesMaxStepBeforeAnyTrialFinished) {
   EXPECT_DOUBLE_EQ(SecondsLeft(update, kCreatedUs + 10 * kSecondUs).value_or(-1), 50);
 }
 
+TEST(SecondsLeft, WeighsThePlanAsThreeFinishedTrials) {
+  pb::WatchExperimentResponse update = Halfway();
+  update.mutable_experiment()->set_plan_json(R"({"expected_steps": 100.0})");
+  // The plan expects 100 / 4 = 25 steps a trial: (40 + 3 * 25) / (2 + 3) = 23 on average. The
+  // running one, at 20, has 3 to go, the last one 23: 26 steps at 60 steps in 120 s.
+  EXPECT_DOUBLE_EQ(SecondsLeft(update, kCreatedUs + 120 * kSecondUs).value_or(-1), 52);
+}
+
 TEST(SecondsLeft, IsUnknownWithoutStepsOrPlanOrWhenNothingGoesOn) {
   const int64_t now_us = kCreatedUs + 120 * kSecondUs;
   pb::WatchExperimentResponse no_steps = Halfway();
@@ -94,6 +102,15 @@ TEST(ProgressLine, SaysAllInOneLine) {
   EXPECT_EQ(ProgressLine(Halfway(), kCreatedUs + 120 * kSecondUs),
             "bert-asha (12): active, 2/4 trials done, 1 running, 60 steps in 2 min, best accuracy "
             "0.8531 (best reported) by 12.1, about 50 s left");
+}
+
+TEST(ProgressLine, SaysWhyNothingRuns) {
+  pb::WatchExperimentResponse update = Halfway();
+  update.mutable_experiment()->mutable_trials()->set_running(0);
+  update.mutable_experiment()->mutable_trials()->set_queued(1);
+  update.mutable_active_trials(0)->set_state(pb::TRIAL_STATE_QUEUED);
+  update.mutable_active_trials(0)->set_reason("waiting: needs 8 GPUs");
+  EXPECT_TRUE(ProgressLine(update, kCreatedUs).ends_with("; 12.2 is waiting: needs 8 GPUs"));
 }
 
 TEST(ProgressScreen, ShowsTrialsRungsAndBest) {

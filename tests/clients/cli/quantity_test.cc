@@ -52,6 +52,9 @@ TEST(CountText, SeparatesThousands) {
 TEST(MoneyText, ShowsCentsAndSmallSumsExactly) {
   EXPECT_EQ(MoneyText(1234.5), "$1,234.50");
   EXPECT_EQ(MoneyText(0.01234), "$0.01234");
+  EXPECT_EQ(MoneyText(0.16919), "$0.1692");
+  EXPECT_EQ(MoneyText(0.6), "$0.60");
+  EXPECT_EQ(MoneyText(0.999), "$1.00");
   EXPECT_EQ(MoneyText(-3), "-$3.00");
   EXPECT_EQ(MoneyText(0), "$0");
 }
