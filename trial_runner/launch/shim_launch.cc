@@ -15,6 +15,7 @@ namespace rung {
 namespace {
 
 constexpr int kControlFd = 3;
+constexpr int kLockFd = 4;
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -28,14 +29,17 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 /// File actions and attributes of one spawn, destroyed with it.
 class SpawnPlan {
  public:
-  SpawnPlan(const ShimLaunch& launch, int shim_control_fd) {
+  SpawnPlan(const ShimLaunch& launch, int shim_control_fd)
+      : lock_fd_(launch.lock_fd < 0 ? -1 : fcntl(launch.lock_fd, F_DUPFD_CLOEXEC, kLockFd + 1)) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
     constexpr int kAppend = O_WRONLY | O_CREAT | O_APPEND;
     posix_spawn_file_actions_addopen(&actions_, 1, launch.stdout_path.c_str(), kAppend, 0600);
     posix_spawn_file_actions_addopen(&actions_, 2, launch.stderr_path.c_str(), kAppend, 0600);
     posix_spawn_file_actions_adddup2(&actions_, shim_control_fd, kControlFd);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, kControlFd + 1);
+    const bool locks = lock_fd_ >= 0;
+    if (locks) posix_spawn_file_actions_adddup2(&actions_, lock_fd_, kLockFd);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, locks ? kLockFd + 1 : kLockFd);
 
     posix_spawnattr_init(&attributes_);
     sigset_t none;
@@ -50,6 +54,7 @@ class SpawnPlan {
   ~SpawnPlan() {
     posix_spawn_file_actions_destroy(&actions_);
     posix_spawnattr_destroy(&attributes_);
+    if (lock_fd_ >= 0) close(lock_fd_);
   }
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
@@ -58,6 +63,7 @@ class SpawnPlan {
   const posix_spawnattr_t* attributes() const { return &attributes_; }
 
  private:
+  int lock_fd_;  ///< above the numbers that the actions write to
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };

@@ -16,6 +16,8 @@ struct ShimLaunch {
   std::vector<std::string> environment;  ///< `NAME=value`, complete
   std::string stdout_path;               ///< created or appended to, mode 0600
   std::string stderr_path;
+  /// A lock that the shim holds as long as it lives, by inheriting it; −1: none.
+  int lock_fd = -1;
 };
 
 struct LaunchedShim {
@@ -25,8 +27,8 @@ struct LaunchedShim {
 
 /// By posix_spawn: its cost does not grow with the daemon's memory. The shim leads a session of its
 /// own, has default signal dispositions, /dev/null as standard input, and inherits no descriptor
-/// but its control connection. Call it from a thread that lives as long as the shim.
-/// Errors: INTERNAL or RESOURCE_EXHAUSTED with the system's reason.
+/// but its control connection and the lock; the rank inherits neither. Call it from a thread that
+/// lives as long as the shim. Errors: INTERNAL or RESOURCE_EXHAUSTED with the system's reason.
 absl::StatusOr<LaunchedShim> LaunchShim(const ShimLaunch& launch);
 
 }  // namespace rung

@@ -1,7 +1,9 @@
 // rung-shim FD FOLDER PROGRAM [ARGUMENT…]: the parent of one rank, started by rung-worker alone.
-// FD is the control connection (shim.h), FOLDER the working directory ("": the current one).
+// FD is the control connection (shim.h), FOLDER the working directory ("": the current one). Other
+// descriptors that it inherits it holds to its end.
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,12 +18,14 @@ int main(int argc, char** argv) {
   }
   char* end = nullptr;
   const long fd = argc >= 4 ? std::strtol(argv[1], &end, 10) : -1;
-  if (fd < 0 || *end != '\0' || fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC) != 0) {
+  if (fd < 3 || *end != '\0' || fcntl(static_cast<int>(fd), F_GETFD) < 0) {
     std::fputs(
         "usage: rung-shim FD FOLDER PROGRAM [ARGUMENT...]\n"
         "The parent of one rank; rung-worker starts it. FD is an open control connection.\n",
         stderr);
     return 2;
   }
+  // The rank gets neither the control connection nor the daemon's lock.
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   return rung::Shim(static_cast<int>(fd)).Run(argv[2], argv + 3);
 }

@@ -17,6 +17,7 @@ namespace rung::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kFlushTimeout{500};
+constexpr std::chrono::milliseconds kSilenceWarning{3'000};
 
 MonoTime Now() {
   return MonoTime(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -49,6 +50,7 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
       signals_(io_),
       deadline_timer_(io_),
       heartbeat_timer_(io_),
+      silence_timer_(io_),
       ports_(static_cast<uint32_t>(getpid()) * 64),
       gpus_(inventory_.gpus),
       gang_environment_{.io = io_,
@@ -97,6 +99,7 @@ void Agent::Run() {
   });
   session_->Start();
   SendHeartbeats();
+  WarnOfSilence();
   const auto forever = boost::asio::make_work_guard(io_);
   io_.run();
 }
@@ -274,6 +277,14 @@ void Agent::SendHeartbeats() {
   heartbeat_timer_.expires_after(times_.heartbeat);
   heartbeat_timer_.async_wait([this](boost::system::error_code error) {
     if (!error) SendHeartbeats();
+  });
+}
+
+void Agent::WarnOfSilence() {
+  silence_timer_.expires_after(kSilenceWarning);
+  silence_timer_.async_wait([this](boost::system::error_code error) {
+    if (error || stream_ != 0 || !lost_reason_.empty()) return;
+    spdlog::warn("nobody answers at {} yet; it is tried for ever", config_.server.target);
   });
 }
 

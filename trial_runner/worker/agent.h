@@ -80,6 +80,8 @@ class Agent {
   void OnStreamLost(uint64_t stream, const std::string& reason);
   void OnFetchLog(const v1::FetchLog& fetch);
   void SendHeartbeats();
+  /// Once, when the scheduler has not been reached soon after the start.
+  void WarnOfSilence();
 
   AgentConfig config_;
   const WorkerHome& home_;
@@ -91,6 +93,7 @@ class Agent {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer heartbeat_timer_;
+  boost::asio::steady_timer silence_timer_;
   boost::asio::thread_pool disk_{1};  ///< checkpoints are brought to the disk there
 
   PortPool ports_;

@@ -70,7 +70,8 @@ void Gang::Launch() {
                              .working_dir = spec_.working_dir,
                              .environment = EnvironmentOf(index),
                              .stdout_path = logs / WorkerHome::StdoutName(index),
-                             .stderr_path = logs / WorkerHome::StderrName(index)});
+                             .stderr_path = logs / WorkerHome::StderrName(index),
+                             .lock_fd = environment_.home.ranks_lock_fd()});
     if (!status.ok()) {
       emit_(RankCouldNotStart{spec_.attempt, index, std::string(status.message())});
     }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "core/check.h"
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::milliseconds kLockPollInterval{50};
 constexpr size_t kSocketPathBytesMax = 100;  // the kernel takes 107
 constexpr size_t kSocketNameBytesMax = 28;   // "/123456.123456.12-rank1023.s"
 
@@ -74,11 +76,13 @@ absl::StatusOr<fs::path> WorkerHome::DefaultFolder() {
       "none of RUNG_HOME, XDG_DATA_HOME and HOME is set: name a folder with --home");
 }
 
-absl::StatusOr<WorkerHome> WorkerHome::Open(const fs::path& folder) {
+absl::StatusOr<WorkerHome> WorkerHome::Open(const fs::path& folder,
+                                            std::chrono::milliseconds patience) {
   std::error_code error;
   WorkerHome home(fs::absolute(folder, error).lexically_normal());
   RUNG_RETURN_IF_ERROR(MakePrivateFolder(home.folder_));
   RUNG_RETURN_IF_ERROR(home.Lock());
+  RUNG_RETURN_IF_ERROR(home.AwaitEarlierRanks(patience));
   RUNG_RETURN_IF_ERROR(home.PrepareSockets());
   return home;
 }
@@ -86,10 +90,12 @@ absl::StatusOr<WorkerHome> WorkerHome::Open(const fs::path& folder) {
 WorkerHome::WorkerHome(WorkerHome&& other) noexcept
     : folder_(std::move(other.folder_)),
       sockets_(std::move(other.sockets_)),
-      lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+      lock_fd_(std::exchange(other.lock_fd_, -1)),
+      ranks_lock_fd_(std::exchange(other.ranks_lock_fd_, -1)) {}
 
 WorkerHome::~WorkerHome() {
   if (lock_fd_ >= 0) close(lock_fd_);
+  if (ranks_lock_fd_ >= 0) close(ranks_lock_fd_);
 }
 
 absl::Status WorkerHome::Lock() {
@@ -111,6 +117,27 @@ absl::Status WorkerHome::Lock() {
   return absl::FailedPreconditionError(
       fmt::format("another rung-worker (process {}) uses '{}': end it, or name another --home", pid,
                   folder_.string()));
+}
+
+absl::Status WorkerHome::AwaitEarlierRanks(std::chrono::milliseconds patience) {
+  const fs::path path = folder_ / "ranks.lock";
+  ranks_lock_fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  // Exclusive only when no shim of an earlier worker has it shared.
+  while (ranks_lock_fd_ >= 0 && flock(ranks_lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return absl::FailedPreconditionError(
+          fmt::format("trial processes of an earlier rung-worker of '{}' do not end: end its "
+                      "rung-shim processes, or name another --home",
+                      folder_.string()));
+    }
+    std::this_thread::sleep_for(kLockPollInterval);
+  }
+  if (ranks_lock_fd_ < 0 || flock(ranks_lock_fd_, LOCK_SH) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("'{}': {}", path.string(), std::strerror(errno)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status WorkerHome::PrepareSockets() {

@@ -2,6 +2,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,16 +26,22 @@ class WorkerHome {
   /// Errors: FAILED_PRECONDITION when none of the variables is set.
   static absl::StatusOr<std::filesystem::path> DefaultFolder();
 
-  /// Makes the folder (mode 0700) if it is missing, locks it until this object is destroyed, and
-  /// sweeps sockets that a killed worker left.
-  /// Errors: FAILED_PRECONDITION when another worker holds the lock, with its process id.
-  static absl::StatusOr<WorkerHome> Open(const std::filesystem::path& folder);
+  /// Makes the folder (mode 0700) if it is missing, locks it until this object is destroyed, waits
+  /// at most `patience` for the ranks of a killed worker to end (their GPUs would be given twice),
+  /// and sweeps the sockets that it left.
+  /// Errors: FAILED_PRECONDITION when another worker holds the lock, with its process id, or ranks
+  /// of an earlier one do not end.
+  static absl::StatusOr<WorkerHome> Open(
+      const std::filesystem::path& folder,
+      std::chrono::milliseconds patience = std::chrono::milliseconds(10'000));
 
   WorkerHome(WorkerHome&& other) noexcept;
   WorkerHome& operator=(WorkerHome&&) = delete;
   ~WorkerHome();
 
   const std::filesystem::path& folder() const { return folder_; }
+  /// A shared lock for shims to inherit: a later worker waits until none has it.
+  int ranks_lock_fd() const { return ranks_lock_fd_; }
   std::filesystem::path token_file() const { return folder_ / "token"; }
   /// `logs/12.3.0/rank0.out`; each rank has an `.out` and an `.err`.
   std::filesystem::path LogFolder(AttemptId attempt) const;
@@ -52,11 +59,13 @@ class WorkerHome {
  private:
   explicit WorkerHome(std::filesystem::path folder) : folder_(std::move(folder)) {}
   absl::Status Lock();
+  absl::Status AwaitEarlierRanks(std::chrono::milliseconds patience);
   absl::Status PrepareSockets();
 
   std::filesystem::path folder_;
   std::filesystem::path sockets_;
   int lock_fd_ = -1;
+  int ranks_lock_fd_ = -1;
 };
 
 }  // namespace rung::worker

@@ -72,7 +72,8 @@ class ShimTest : public ::testing::Test {
                     .working_dir = working_dir,
                     .environment = {"PATH=/usr/bin:/bin"},
                     .stdout_path = Path("out"),
-                    .stderr_path = Path("err")});
+                    .stderr_path = Path("err"),
+                    .lock_fd = fifo_});  // any descriptor will do
     ASSERT_TRUE(shim.ok()) << shim.status();
     shim_ = *shim;
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "trial_runner/worker/server_address.h"
 
@@ -53,6 +54,16 @@ TEST_F(WorkerHomeTest, SecondWorkerOfOneHomeIsRefusedWithTheProcessOfTheFirst) {
 TEST_F(WorkerHomeTest, HomeIsFreeAgainAfterItsWorker) {
   { const WorkerHome home = WorkerHome::Open(root_).value(); }
   EXPECT_TRUE(WorkerHome::Open(root_).ok());
+}
+
+TEST_F(WorkerHomeTest, RanksOfAnEarlierWorkerAreWaitedFor) {
+  std::optional<WorkerHome> home = WorkerHome::Open(root_).value();
+  const int shim = dup(home->ranks_lock_fd());  // as a shim has it
+  home.reset();
+  const auto refused = WorkerHome::Open(root_, std::chrono::milliseconds(0));
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("earlier rung-worker"));
+  close(shim);
+  EXPECT_TRUE(WorkerHome::Open(root_, std::chrono::milliseconds(0)).ok());
 }
 
 TEST_F(WorkerHomeTest, StaleSocketsAreSwept) {
