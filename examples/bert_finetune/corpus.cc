@@ -51,10 +51,13 @@ absl::StatusOr<Corpus> Corpus::Load(const std::string& path, const WordPieceToke
                       number, view.substr(0, 60)));
     }
     if (rating == 0) continue;
-    Rows& rows = id % 10 == 0 ? corpus.validation : id % 10 == 5 ? corpus.test : corpus.training;
-    Append(id, rating > 0, tokenizer.Encode(view.substr(second_tab + 1), max_tokens), rows);
+    std::vector<size_t>& split = id % 10 == 0   ? corpus.validation
+                                 : id % 10 == 5 ? corpus.test
+                                                : corpus.training;
+    split.push_back(corpus.rows.size());
+    Append(id, rating > 0, tokenizer.Encode(view.substr(second_tab + 1), max_tokens), corpus.rows);
   }
-  if (corpus.training.size() == 0 || corpus.validation.size() == 0 || corpus.test.size() == 0) {
+  if (corpus.training.empty() || corpus.validation.empty() || corpus.test.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: a split is empty: training {}, validation {}, test {} rows", path,
                     corpus.training.size(), corpus.validation.size(), corpus.test.size()));

@@ -10,9 +10,9 @@
 
 namespace bert {
 
-/// Tokenized rows of one split, one after another. Row i has tokens [begins[i], begins[i + 1]).
+/// Tokenized rows, one after another. Row i has tokens [begins[i], begins[i + 1]).
 struct Rows {
-  std::vector<int32_t> ids;       ///< number of the row in the file, from 1
+  std::vector<int32_t> ids;       ///< number of the row in the file
   std::vector<int64_t> labels;    ///< 1 positive, 0 negative
   std::vector<int32_t> tokens;    ///< of all rows
   std::vector<size_t> begins{0};  ///< size() + 1 offsets into tokens
@@ -31,9 +31,10 @@ struct Rows {
 /// is a function of the ID alone: validation ID % 10 == 0, which the search ranks by; test
 /// ID % 10 == 5, which no search sees; the rest is training.
 struct Corpus {
-  Rows training;
-  Rows validation;
-  Rows test;
+  Rows rows;
+  std::vector<size_t> training;  ///< indices into rows, ascending; so are the others
+  std::vector<size_t> validation;
+  std::vector<size_t> test;
 
   /// Rows longer than `max_tokens` are cut. Errors: NOT_FOUND (no file), INVALID_ARGUMENT naming
   /// the line that is no row or the split that is empty.

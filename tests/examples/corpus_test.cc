@@ -21,18 +21,19 @@ TEST(Corpus, SplitsByIdAndLabelsBySignOfTheRating) {
   const auto corpus =
       LoadText("1\t2.5\tgood\r\n5\t-0.1\tbad bad\r\n10\t0.2\tgood\r\n12\t-3\tbad\r\n");
   ASSERT_TRUE(corpus.ok()) << corpus.status();
-  EXPECT_THAT(corpus->training.ids, ElementsAre(1, 12));
-  EXPECT_THAT(corpus->training.labels, ElementsAre(1, 0));
-  EXPECT_THAT(corpus->test.ids, ElementsAre(5));
-  EXPECT_THAT(corpus->test.row_tokens(0), ElementsAre(2, 5, 5, 3));
-  EXPECT_THAT(corpus->validation.ids, ElementsAre(10));
-  EXPECT_THAT(corpus->training.row_tokens(1), ElementsAre(2, 5, 3));
+  EXPECT_THAT(corpus->rows.ids, ElementsAre(1, 5, 10, 12));
+  EXPECT_THAT(corpus->rows.labels, ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(corpus->training, ElementsAre(0, 3));
+  EXPECT_THAT(corpus->validation, ElementsAre(2));
+  EXPECT_THAT(corpus->test, ElementsAre(1));
+  EXPECT_THAT(corpus->rows.row_tokens(1), ElementsAre(2, 5, 5, 3));
+  EXPECT_THAT(corpus->rows.row_tokens(3), ElementsAre(2, 5, 3));
 }
 
 TEST(Corpus, RowRatedZeroIsLeftOut) {
   const auto corpus = LoadText("1\t1\tgood\n2\t0\tgood\n5\t1\tgood\n10\t1\tgood\n");
   ASSERT_TRUE(corpus.ok()) << corpus.status();
-  EXPECT_THAT(corpus->training.ids, ElementsAre(1));
+  EXPECT_THAT(corpus->rows.ids, ElementsAre(1, 5, 10));
 }
 
 TEST(Corpus, RowThatIsNoneIsRefusedWithItsLine) {
