@@ -1,5 +1,6 @@
 #pragma once
 
+#include <absl/status/status.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "examples/bert_finetune/bert_shape.h"
 #include "examples/bert_finetune/safetensors.h"
 

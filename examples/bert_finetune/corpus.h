@@ -1,11 +1,12 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "examples/bert_finetune/wordpiece.h"
 
 namespace bert {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -7,7 +9,6 @@
 #include <span>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "examples/bert_finetune/corpus.h"
 #include "examples/bert_finetune/memory_map.h"
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <functional>
 
-#include "absl/status/statusor.h"
 #include "examples/bert_finetune/corpus.h"
 #include "examples/bert_finetune/feature_cache.h"
 #include "examples/bert_finetune/safetensors.h"

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "absl/status/status.h"
+#include <absl/status/status.h>
+
 #include "examples/bert_finetune/settings.h"
 #include "trial_runner/report/trial.h"
 

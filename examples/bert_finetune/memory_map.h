@@ -1,11 +1,11 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-
-#include "absl/status/statusor.h"
 
 namespace bert {
 

@@ -1,5 +1,6 @@
 #include "examples/bert_finetune/settings.h"
 
+#include <absl/status/status.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,8 +8,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-
-#include "absl/status/status.h"
 
 namespace bert {
 namespace {

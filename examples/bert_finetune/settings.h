@@ -1,10 +1,11 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "trial_runner/report/trial.h"
 
 namespace bert {

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include "absl/status/statusor.h"
 
 namespace bert {
 

@@ -36,7 +36,8 @@ def encode(ids, weights, heads=12):
     for layer in range(6):
         name = f"encoder.layer.{layer}."
         query, key, value = (
-            linear(x, weights, name + "attention.self." + part) for part in ("query", "key", "value")
+            linear(x, weights, name + "attention.self." + part)
+            for part in ("query", "key", "value")
         )
         size = query.shape[1] // heads
         contexts = []
@@ -63,7 +64,8 @@ def main(probe: str, data: Path) -> int:
     from safetensors.torch import load_file
 
     torch.set_num_threads(1)
-    output = subprocess.run([probe, "logits", str(data)], check=True, capture_output=True, text=True)
+    command = [probe, "logits", str(data)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(output.stdout)
     weights = load_file(str(data / "model.safetensors"))
     weight = torch.tensor(found["classifier_weight"]).view(2, -1)
@@ -75,7 +77,7 @@ def main(probe: str, data: Path) -> int:
     failed = 0
     for path in ("fused", "plain", "upper_layer"):
         difference = (torch.tensor(found[path]) - expected).abs().max().item()
-        print(f"{path}: max |difference| {difference:.2e} over {len(expected)} rows, lengths {lengths}")
+        print(f"{path}: max |difference| {difference:.2e} over rows of lengths {lengths}")
         failed |= not difference <= TOLERANCE
     return int(failed)
 

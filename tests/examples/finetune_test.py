@@ -2,8 +2,8 @@
 
 Usage: finetune_test.py BERT_FINETUNE DATA. Exit status 77 when the data are not set up.
 
-Runs train for a few steps on the first 200 rows of the text in float32 without dropout, so that runs
-of different shape can be compared.
+Runs train for a few steps on the first 200 rows of the text in float32 without dropout, so that
+runs of different shape can be compared.
 """
 
 import json
@@ -113,9 +113,9 @@ class FinetuneTest(unittest.TestCase):
             "RUNG_CHECKPOINT_DIR": str(worker.path.parent),
         }
         environment.update({name: str(value) for name, value in variables.items()})
-        command = [PROGRAM, "--data", str(self.shared / "data"), "--cache", str(self.shared / "cache")]
+        folders = ["--data", str(self.shared / "data"), "--cache", str(self.shared / "cache")]
         process = subprocess.Popen(
-            [*command, *FLAGS, *flags], env=environment, stderr=subprocess.PIPE, text=True
+            [PROGRAM, *folders, *FLAGS, *flags], env=environment, stderr=subprocess.PIPE, text=True
         )
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
