@@ -1,0 +1,114 @@
+// The program rung-worker, as a user meets it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace rung::worker {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kProgram = RUNG_BINARY_DIR "/bin/rung-worker ";
+
+/// A running rung-worker; its output and, at its end, its exit status.
+class Program {
+ public:
+  explicit Program(const std::string& arguments)
+      : pipe_(popen((std::string("exec ") + kProgram + arguments + " 2>&1").c_str(), "r")) {}
+  ~Program() {
+    if (pipe_ != nullptr) pclose(pipe_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Output up to and with the first line that holds `part`, or all of it.
+  std::string ReadUntil(const std::string& part) {
+    std::string text;
+    char line[4096];
+    while (std::fgets(line, sizeof line, pipe_) != nullptr) {
+      text += line;
+      if (!part.empty() && std::string(line).find(part) != std::string::npos) break;
+    }
+    return text;
+  }
+  int ExitStatus() {
+    const int status = pclose(std::exchange(pipe_, nullptr));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  FILE* pipe_;
+};
+
+struct UsageCase {
+  const char* arguments;
+  int status;
+  const char* output;
+};
+
+class WorkerUsage : public ::testing::TestWithParam<UsageCase> {};
+
+TEST_P(WorkerUsage, HasItsStatusAndMessage) {
+  Program program(GetParam().arguments);
+  EXPECT_THAT(program.ReadUntil(""), HasSubstr(GetParam().output));
+  EXPECT_EQ(program.ExitStatus(), GetParam().status);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, WorkerUsage,
+    ::testing::Values(UsageCase{"--version", 0, "rung-worker " RUNG_VERSION},
+                      UsageCase{"--help", 0, "Examples:"}, UsageCase{"", 2, "--server is required"},
+                      UsageCase{"--server x", 2, "HOST:PORT"},
+                      UsageCase{"--server /s --memory much", 2, "size like 8GiB"},
+                      UsageCase{"--server /s --log-level loud", 2, "--log-level"},
+                      UsageCase{"--server /s --tls-ca f", 2, "later version"},
+                      UsageCase{"--server 192.0.2.1:7070", 2, "--insecure-network"}));
+
+class WorkerProgramTest : public ::testing::Test {
+ protected:
+  WorkerProgramTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rung-main-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~WorkerProgramTest() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(WorkerProgramTest, TokenFileThatIsNotThereIsAFailure) {
+  Program program("--server 127.0.0.1:7070 --token-file /does/not/exist --home " + folder_);
+  EXPECT_THAT(program.ReadUntil(""), HasSubstr("cannot read the token file '/does/not/exist'"));
+  EXPECT_EQ(program.ExitStatus(), 1);
+}
+
+TEST_F(WorkerProgramTest, OneWorkerAHomeAndSigtermEndsIt) {
+  const std::string arguments = "--server unix:" + folder_ + "/none --name n1 --home " + folder_;
+  Program first(arguments);
+  ASSERT_THAT(first.ReadUntil("offers"), HasSubstr("CPUs"));
+  std::ifstream stream(folder_ + "/worker.json");
+  const auto record = nlohmann::json::parse(stream);
+  EXPECT_EQ(record["name"], "n1");
+  const pid_t pid = record["pid"].get<pid_t>();
+
+  Program second(arguments);
+  EXPECT_THAT(second.ReadUntil(""),
+              StartsWith("rung-worker: another rung-worker (process " + std::to_string(pid) + ")"));
+  EXPECT_EQ(second.ExitStatus(), 1);
+
+  ASSERT_THAT(first.ReadUntil("nobody answers"), HasSubstr("/none"));
+  kill(pid, SIGTERM);
+  EXPECT_THAT(first.ReadUntil(""), HasSubstr("ended"));
+  EXPECT_EQ(first.ExitStatus(), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/worker.json"));
+}
+
+}  // namespace
+}  // namespace rung::worker
