@@ -1,0 +1,103 @@
+"""kill -9 of the daemons in the middle: nothing answered is lost, nothing is left running."""
+
+from __future__ import annotations
+
+import pathlib
+
+from conftest import Service, document, eventually
+
+
+def recorded(folder: pathlib.Path) -> set:
+    """(trial, attempt, step, value) of every answered report, as the trials wrote them down."""
+    return {
+        (int(file.name.split(".")[1]), int(attempt), int(step), float(value))
+        for file in folder.iterdir()
+        for attempt, step, value in (line.split() for line in file.read_text().splitlines())
+    }
+
+
+def stored(service: Service, experiment: int) -> set:
+    rows = service.query(
+        "select trial_number, attempt, step, value from metrics where experiment_id = ?", experiment
+    )
+    return {tuple(row) for row in rows}
+
+
+def slow_curves(folder: pathlib.Path) -> dict:
+    folder.mkdir()
+    return document(
+        "curve.py",
+        trials=4,
+        trial_options={
+            "env": {"RUNG_E2E_PAUSE": "0.1", "RUNG_E2E_STEPS": "30", "RUNG_E2E_RECORD": str(folder)}
+        },
+    )
+
+
+def test_a_killed_scheduler_loses_no_report_and_the_experiment_goes_on(service: Service) -> None:
+    record = service.home / "record"
+    experiment = service.submit(slow_curves(record))
+    for steps in (5, 40):
+        eventually(f"{steps} reports", lambda: len(stored(service, experiment)) >= steps)
+        service.kill("scheduler")
+        service.up()
+    assert service.wait(experiment) == "completed"
+    assert stored(service, experiment) == recorded(record)
+    assert len(recorded(record)) == 4 * 30
+    attempts = service.query("select count(*) n from attempts where experiment_id = ?", experiment)
+    assert attempts[0]["n"] == 4, "training went on through the outage: no attempt was lost"
+
+
+def test_a_killed_worker_takes_its_trials_along_and_they_are_queued_again(service: Service) -> None:
+    record = service.home / "record"
+    experiment = service.submit(slow_curves(record))
+    eventually("some reports", lambda: len(stored(service, experiment)) >= 5)
+    service.kill("worker")
+    daemons = {service.pid("scheduler")}
+    eventually("no process of a trial is left", lambda: set(service.processes()) <= daemons)
+    service.up()
+    assert service.wait(experiment) == "completed"
+    assert recorded(record) <= stored(service, experiment)
+    lost = service.query(
+        "select count(*) n from attempts where experiment_id = ? and state = 'lost'", experiment
+    )
+    assert lost[0]["n"] == 2
+    trials = service.query("select state, failures from trials where experiment_id = ?", experiment)
+    assert {tuple(row) for row in trials} == {("completed", 0)}
+
+
+def test_a_second_scheduler_on_the_same_database_is_refused(service: Service) -> None:
+    import subprocess
+
+    from conftest import BIN
+
+    result = subprocess.run(
+        [str(BIN / "rung-scheduler")],
+        env=service.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    assert "rung.db" in result.stderr
+
+
+def test_a_port_in_use_is_named(home: pathlib.Path) -> None:
+    import socket
+    import subprocess
+
+    from conftest import BIN
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [str(BIN / "rung-scheduler"), "--listen", f"127.0.0.1:{port}"],
+            env=Service(home).environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert result.returncode == 1
+    assert str(port) in result.stderr

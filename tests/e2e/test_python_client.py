@@ -1,0 +1,136 @@
+"""The Python client against the real server."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import pytest
+
+import rung
+from conftest import Service, document
+
+
+@pytest.fixture
+def client(service: Service, monkeypatch: pytest.MonkeyPatch) -> rung.Client:
+    monkeypatch.setenv("RUNG_HOME", str(service.home))
+    with rung.Client(retry_for=5) as connected:
+        yield connected
+
+
+def test_submit_wait_and_read(client: rung.Client) -> None:
+    experiment = client.submit(document("curve.py", trials=3))
+    final = client.wait(experiment, timeout=60)
+    assert (final.state, final.trial_counts["completed"], final.steps_spent) == ("completed", 3, 30)
+    trials = client.trials(experiment, order="best")
+    values = [trial.best_value for trial in trials]
+    assert values == sorted(values, reverse=True)
+    assert client.best(experiment) == trials[0]
+    metrics = client.metrics(trials[0], "accuracy")
+    assert [metric.step for metric in metrics] == list(range(1, 11))
+    assert metrics[-1].value == trials[0].best_value
+    assert client.experiment("e2e").id == experiment.id
+    assert len(client.validate(document("curve.py", trials=9), samples=5)["samples"]) == 5
+
+
+def test_errors_say_what_is_wrong(client: rung.Client) -> None:
+    with pytest.raises(rung.RungError) as refused:
+        client.submit({**document("curve.py"), "goal": "maximise"})
+    assert refused.value.code == "INVALID_ARGUMENT"
+    assert "goal" in str(refused.value) and "maximize" in str(refused.value)
+    with pytest.raises(rung.RungError) as missing:
+        client.experiment(4711)
+    assert missing.value.code == "NOT_FOUND"
+
+
+def test_a_repeated_request_gives_the_first_answer(client: rung.Client) -> None:
+    ask = {**document("curve.py", trials=1)}
+    del ask["trial"]
+    first, second = (client.submit(ask, request_id="once") for _ in range(2))
+    assert first.id == second.id
+
+
+def test_ask_and_tell(client: rung.Client) -> None:
+    ask = document(
+        "unused",
+        trials=3,
+        scheduler={"asha": {"max_t": 4, "grace_period": 1, "reduction_factor": 2}},
+    )
+    del ask["trial"]
+    experiment = client.submit(ask)
+    seen = []
+    while (trial := client.start_trial(experiment, wait=30)) is not None:
+        seen.append(trial.number)
+        assert trial.max_step == 4
+        decision = "continue"
+        for step in range(1, 5):
+            decision = client.report(trial, step, accuracy=float(10 - trial.number))
+            assert client.report(trial, step, accuracy=float(10 - trial.number)) == decision, (
+                "a repeat"
+            )
+            if decision != "continue":
+                break
+        client.finish(trial)
+    assert seen == [0, 1, 2]
+    trials = client.trials(experiment)
+    # Trial 0 has no rivals and runs to max_t; 1 and 2 are below the cutoff at once.
+    assert [(t.state, t.last_step) for t in trials] == [
+        ("completed", 4),
+        ("stopped", 1),
+        ("stopped", 1),
+    ]
+    assert client.wait(experiment, timeout=10).state == "completed"
+
+
+def test_reports_that_contradict_are_refused(client: rung.Client) -> None:
+    ask = document("unused", trials=1)
+    del ask["trial"]
+    trial = client.start_trial(client.submit(ask))
+    assert client.report(trial, 5, accuracy=0.5) == "continue"
+    assert client.report(trial, 5, loss=0.1) == "continue", (
+        "a further name at the last step is merged"
+    )
+    with pytest.raises(rung.RungError, match="5"):
+        client.report(trial, 5, accuracy=0.6)
+    with pytest.raises(rung.RungError, match="5"):
+        client.report(trial, 4, accuracy=0.5)
+    assert client.report(trial, 6, accuracy=math.nan) == "continue"
+    assert client.report(trial, 7, accuracy=math.inf) == "continue"
+    values = [metric.value for metric in client.metrics(trial, "accuracy")]
+    assert values[0] == 0.5 and math.isnan(values[1]) and values[2] == math.inf
+    client.finish(trial)
+
+
+def test_a_lease_that_runs_out_is_a_lost_attempt(client: rung.Client) -> None:
+    ask = document("unused", trials=1)
+    del ask["trial"]
+    experiment = client.submit(ask)
+    first = client.start_trial(experiment, lease=1)
+    second = client.start_trial(experiment, wait=30)
+    assert (second.number, second.attempt) == (first.number, first.attempt + 1)
+    assert second.params == first.params
+    with pytest.raises(rung.RungError) as late:
+        client.report(first, 1, accuracy=0.5)
+    assert late.value.code == "FAILED_PRECONDITION"
+    client.finish(second)
+    assert client.wait(experiment, timeout=10).state == "completed"
+
+
+def test_tcp_needs_the_token(home: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import json
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    service = Service(home)
+    service.up("--listen", address)
+    try:
+        assert address in json.dumps(service.json("local", "status"))
+        monkeypatch.setenv("RUNG_HOME", str(home))
+        assert rung.Client(address).experiments() == []
+        with pytest.raises(rung.RungError) as refused:
+            rung.Client(address, token="wrong", retry_for=0).experiments()
+        assert refused.value.code == "UNAUTHENTICATED"
+    finally:
+        service.rung("local", "down", status=None)
