@@ -1,4 +1,4 @@
-"""Generates the message and stub modules `rung/v1/*_pb2*.py` from proto/rung/v1 (needs grpcio-tools)."""
+"""Generates the wire modules `rung/v1/*_pb2*.py` from proto/rung/v1 (needs grpcio-tools)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def generate(target: pathlib.Path = HERE, proto_root: pathlib.Path = HERE.parents[1] / "proto") -> None:
+def generate(
+    target: pathlib.Path = HERE, proto_root: pathlib.Path = HERE.parents[1] / "proto"
+) -> None:
     """Writes the modules below `target`; raises RuntimeError when protoc refuses a file."""
     import grpc_tools
     from grpc_tools import protoc

@@ -97,8 +97,8 @@ def report(
         values: further metrics as keywords, `accuracy=0.81`.
 
     Returns: "continue", or with raise_on_stop=False also "stop" or "pause".
-    Raises: StopTrial on stop and pause; ReportError when the report is refused; ConnectionError when
-        the worker is gone.
+    Raises: StopTrial on stop and pause; ReportError when the report is refused; ConnectionError
+        when the worker is gone.
     Example: `rung.report(10, accuracy=0.81, loss=0.5)`
     """
     named = {**(metrics or {}), **values}

@@ -129,7 +129,12 @@ def test_a_checkpoint_names_step_and_path(worker: Worker) -> None:
 
 def test_the_trial_side_needs_the_standard_library_only() -> None:
     # -S: no site-packages, so nothing installed can be imported.
-    code = f"import sys; sys.path.insert(0, {str(PACKAGE)!r}); import rung; rung.report(1, a=0.5); print(rung.params())"
-    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env={}, check=True)
+    code = (
+        f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n"
+        "import rung; rung.report(1, a=0.5); print(rung.params())"
+    )
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, env={}, check=True
+    )
     assert result.stdout == "{}\n"
     assert '"step": 1' in result.stderr, "without a worker a report is printed"
