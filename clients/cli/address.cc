@@ -39,13 +39,21 @@ absl::StatusOr<std::string> Target(const std::string& server) {
       fmt::format("server address '{}': allowed are HOST:PORT, unix:/path and /path", server));
 }
 
-std::string LocalTarget(const Home& home) {
+constexpr size_t kSocketPathBytesMax = 100;
+
+absl::StatusOr<std::string> LocalTarget(const Home& home) {
   const auto record = home.SchedulerRecord();
   if (record.has_value()) {
     const auto socket = std::find_if(record->addresses.begin(), record->addresses.end(),
                                      [](const auto& address) { return IsUnix(address); });
     if (socket != record->addresses.end()) return *socket;
     if (!record->addresses.empty()) return record->addresses.front();
+  }
+  if (home.socket().string().size() > kSocketPathBytesMax) {
+    // The scheduler moves the socket of such a folder, and its record alone says where to.
+    return absl::UnavailableError(
+        fmt::format("no rung service runs in {}: start one on this machine with `rung local up`",
+                    home.folder().string()));
   }
   return "unix:" + home.socket().string();
 }
@@ -55,13 +63,9 @@ std::string LocalTarget(const Home& home) {
 absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home& home) {
   Address address;
   address.local = options.server.empty();
-  if (address.local) {
-    address.target = LocalTarget(home);
-  } else {
-    auto target = Target(options.server);
-    if (!target.ok()) return target.status();
-    address.target = *target;
-  }
+  const auto target = address.local ? LocalTarget(home) : Target(options.server);
+  if (!target.ok()) return target.status();
+  address.target = *target;
   if (IsUnix(address.target)) return address;
   const bool named = !options.token_file.empty();
   const std::string file = named ? options.token_file : home.token_file().string();

@@ -22,7 +22,8 @@ struct Address {
 
 /// Accepts "unix:/path", "/path" and "HOST:PORT".
 /// Errors: INVALID_ARGUMENT for another form, NOT_FOUND when the token file that was named cannot
-/// be read, FAILED_PRECONDITION when it holds no line `name:secret`.
+/// be read, FAILED_PRECONDITION when it holds no line `name:secret`, UNAVAILABLE when the home
+/// folder's path is too long for a socket and no scheduler says where its own is.
 absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home& home);
 
 }  // namespace rung::cli

@@ -47,7 +47,9 @@ std::vector<std::pair<std::string, int64_t>> CountsOf(const pb::TrialCounts& cou
 ExperimentFacts FactsOf(const pb::Experiment& experiment) {
   ExperimentFacts facts{.id = experiment.id(),
                         .name = experiment.name(),
-                        .state = StateText(experiment),
+                        .state = experiment.state() == pb::EXPERIMENT_STATE_COMPLETED
+                                     ? Word(experiment.state())
+                                     : StateText(experiment),
                         .metric = experiment.metric(),
                         .maximize = experiment.goal() == pb::GOAL_MAXIMIZE,
                         .by_what = ByWhat(experiment.best_by()),

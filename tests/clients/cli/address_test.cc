@@ -42,6 +42,12 @@ TEST_F(AddressTest, TakesTheSocketThatTheSchedulerWrote) {
   EXPECT_EQ(Resolve({})->target, "unix:" + (folder_ / "rung.sock").string());
 }
 
+TEST_F(AddressTest, SaysThatNothingRunsWhereASocketCannotBe) {
+  const Home home(folder_ / std::string(120, 'x'));
+  const auto address = ResolveAddress({}, home);
+  EXPECT_EQ(address.status().code(), absl::StatusCode::kUnavailable);
+}
+
 TEST_F(AddressTest, AcceptsTheThreeForms) {
   EXPECT_EQ(Resolve({.server = "unix:/a/b", .token_file = {}})->target, "unix:/a/b");
   EXPECT_EQ(Resolve({.server = "/a/b", .token_file = {}})->target, "unix:/a/b");

@@ -33,7 +33,8 @@ class FakeTuner final : public pb::Tuner::Service {
   std::vector<pb::WatchExperimentResponse> updates;  ///< what a watch sends before it ends
   pb::ValidateResponse validation;
   std::string log;
-  size_t page_size_max = 2;              ///< small, so that paging is used
+  size_t page_size_max = 2;  ///< small, so that paging is used
+  int watches_cut = 0;  ///< watches that end after the first update as if the service went away
   int unavailable_calls = 0;             ///< writing calls that fail first
   std::vector<std::string> request_ids;  ///< of writing calls, in order
   std::vector<std::string> stopped;      ///< "12" or "12.3"
@@ -151,6 +152,10 @@ class FakeTuner final : public pb::Tuner::Service {
   grpc::Status WatchExperiment(Context*, const pb::WatchExperimentRequest* request,
                                grpc::ServerWriter<pb::WatchExperimentResponse>* writer) override {
     bool known = false;
+    if (watches_cut-- > 0 && !updates.empty()) {
+      writer->Write(updates.front());
+      return {grpc::StatusCode::UNAVAILABLE, "restarting"};
+    }
     for (const pb::WatchExperimentResponse& update : updates) {
       if (update.experiment().id() != request->experiment_id()) continue;
       known = true;

@@ -131,6 +131,16 @@ TEST_F(ProgramTest, WatchPrintsALineAStateAndEndsWithTheExperiment) {
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);  // no terminal, no escapes
 }
 
+TEST_F(ProgramTest, WatchComesBackToARestartedService) {
+  tuner_.updates = {Update(pb::EXPERIMENT_STATE_ACTIVE, ""),
+                    Update(pb::EXPERIMENT_STATE_COMPLETED, "trials_exhausted")};
+  tuner_.watches_cut = 1;
+  const CommandResult result = RunCommand({"watch", "12"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "rung: the service is gone; looking for it for 60 s\n");
+  EXPECT_THAT(result.out, HasSubstr("completed (trials_exhausted)"));
+}
+
 TEST_F(ProgramTest, WatchJsonIsADocumentALine) {
   tuner_.updates = {Update(pb::EXPERIMENT_STATE_ACTIVE, ""),
                     Update(pb::EXPERIMENT_STATE_FAILED, "no_trial_completed")};
