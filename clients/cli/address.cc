@@ -29,7 +29,7 @@ absl::StatusOr<std::string> ReadToken(const std::string& file) {
 
 absl::StatusOr<std::string> Target(const std::string& server) {
   if (IsUnix(server)) return server;
-  if (server.starts_with('/')) return "unix:" + server;
+  if (server.starts_with('/')) return fmt::format("unix:{}", server);
   const size_t colon = server.rfind(':');
   const bool port = colon != std::string::npos && colon > 0 && colon + 1 < server.size() &&
                     std::all_of(server.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> LocalTarget(const Home& home) {
         fmt::format("no rung service runs in {}: start one on this machine with `rung local up`",
                     home.folder().string()));
   }
-  return "unix:" + home.socket().string();
+  return fmt::format("unix:{}", home.socket().string());
 }
 
 }  // namespace

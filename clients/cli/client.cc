@@ -57,7 +57,8 @@ struct Client::Connection {
       : channel(MakeChannel(address)), stub(pb::Tuner::NewStub(channel)) {}
 
   static void Authorize(grpc::ClientContext& context, const Address& address) {
-    if (!address.token.empty()) context.AddMetadata("authorization", "Bearer " + address.token);
+    if (!address.token.empty())
+      context.AddMetadata("authorization", fmt::format("Bearer {}", address.token));
   }
 
   /// absl's codes are gRPC's.

@@ -139,7 +139,7 @@ Parsing ParseCommandLine(int argc, const char* const* argv, Console& console) {
     parsing.exit_status = kSuccess;
   } catch (const CLI::ParseError& error) {
     const auto subs = app.get_subcommands();
-    const std::string verb = subs.empty() ? "" : " " + subs.front()->get_name();
+    const std::string verb = subs.empty() ? "" : fmt::format(" {}", subs.front()->get_name());
     console.err << "rung: " << error.what() << "\nRun `rung" << verb
                 << " --help` for the options.\n";
     parsing.exit_status = kWrongUsage;

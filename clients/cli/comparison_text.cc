@@ -116,13 +116,14 @@ void AddWinnerRows(const Comparison& comparison, Rows& rows) {
     }
   }
   for (const std::string& name : names) {
-    rows.Add("  " + name, [&name](const Facts& f, const ComparisonColumn&) -> std::string {
-      const Json params = Parsed(f.best_params_json);
-      if (!params.is_object() || !params.contains(name)) return "-";
-      const Json& value = params[name];
-      if (value.is_number_float()) return MetricText(value.get<double>());
-      return value.is_string() ? value.get<std::string>() : value.dump();
-    });
+    rows.Add(fmt::format("  {}", name),
+             [&name](const Facts& f, const ComparisonColumn&) -> std::string {
+               const Json params = Parsed(f.best_params_json);
+               if (!params.is_object() || !params.contains(name)) return "-";
+               const Json& value = params[name];
+               if (value.is_number_float()) return MetricText(value.get<double>());
+               return value.is_string() ? value.get<std::string>() : value.dump();
+             });
   }
 }
 
@@ -179,7 +180,8 @@ std::string ReferenceText(const ReferenceRows& reference, const Terminal& termin
     for (const std::string& value : row.values) cells.emplace_back(value);
     table.AddRow(std::move(cells));
   }
-  std::string text = "\n" + table.Text({.width = terminal.columns, .colour = terminal.colour});
+  std::string text = "\n";
+  text += table.Text({.width = terminal.columns, .colour = terminal.colour});
   if (!reference.note.empty()) text += Printable(reference.note) + "\n";
   return text;
 }

@@ -46,7 +46,7 @@ class Facts {
     const auto params = nlohmann::ordered_json::parse(params_json, nullptr, false);
     if (!params.is_object()) return;
     for (const auto& [name, value] : params.items()) {
-      Add("  " + name, value.is_string() ? value.get<std::string>() : value.dump());
+      Add(fmt::format("  {}", name), value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
   std::string Text(const Terminal& terminal) const {
@@ -91,7 +91,8 @@ std::string AttemptsText(const pb::Trial& trial, int64_t now_us, const Terminal&
     }
   }
   if (table.empty()) return "";
-  return "\n" + table.Text({.width = terminal.columns, .colour = terminal.colour}) + tails;
+  return fmt::format("\n{}{}", table.Text({.width = terminal.columns, .colour = terminal.colour}),
+                     tails);
 }
 
 }  // namespace
@@ -162,8 +163,9 @@ std::string ExperimentText(const pb::Experiment& experiment, int64_t now_us,
   facts.Add("experiment", fmt::format("{}  {}", experiment.id(), experiment.name()));
   facts.Add("state", {StateText(experiment), ToneOf(experiment.state())});
   facts.Add("objective", fmt::format("{}, {}", experiment.metric(), Word(experiment.goal())));
-  facts.Add("created", TimeText(experiment.created_us()) +
-                           (experiment.owner().empty() ? "" : " by " + experiment.owner()));
+  facts.Add("created",
+            TimeText(experiment.created_us()) +
+                (experiment.owner().empty() ? "" : fmt::format(" by {}", experiment.owner())));
   facts.Add("wall time", DurationText(ElapsedSeconds(experiment, now_us)));
   facts.Add("trials", TrialCountsText(experiment));
   facts.Add("steps spent", CountText(experiment.steps_spent()));
@@ -180,8 +182,8 @@ std::string ExperimentText(const pb::Experiment& experiment, int64_t now_us,
   }
   std::string text = facts.Text(terminal);
   if (experiment.rungs_size() > 0) {
-    text +=
-        "\n" + RungsTable(experiment).Text({.width = terminal.columns, .colour = terminal.colour});
+    text += '\n';
+    text += RungsTable(experiment).Text({.width = terminal.columns, .colour = terminal.colour});
   }
   return text;
 }
@@ -194,13 +196,13 @@ std::string TrialText(const pb::Trial& trial, const pb::Experiment& experiment, 
   facts.Add("parameters", "");
   facts.AddParams(trial.params_json());
   std::string step = Optional(trial.has_last_step(), trial.last_step());
-  if (experiment.has_max_step()) step += " of " + CountText(experiment.max_step());
+  if (experiment.has_max_step()) step += fmt::format(" of {}", CountText(experiment.max_step()));
   facts.Add("step", step);
   if (trial.has_last_value()) {
-    facts.Add("last " + experiment.metric(), MetricText(trial.last_value()));
+    facts.Add(fmt::format("last {}", experiment.metric()), MetricText(trial.last_value()));
   }
   if (trial.has_best_value()) {
-    facts.Add("best " + experiment.metric(),
+    facts.Add(fmt::format("best {}", experiment.metric()),
               fmt::format("{} ({}) at step {}", MetricText(trial.best_value()),
                           ByWhat(experiment.best_by()), trial.best_step()));
   }

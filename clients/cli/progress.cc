@@ -152,7 +152,7 @@ std::string ProgressBar(double fraction, size_t columns) {
   std::string bar(inside, ' ');
   std::fill_n(bar.begin(), filled, '=');
   if (filled > 0 && filled < inside) bar[filled - 1] = '>';
-  return "[" + bar + "]";
+  return fmt::format("[{}]", bar);
 }
 
 std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t now_us,
@@ -183,10 +183,12 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
   const size_t for_rungs = rungs > 0 && lines > rungs + 10 ? rungs + 2 : 0;
   if (update.active_trials_size() > 0 && lines > 6 + for_rungs) {
     const Table table = ActiveTable(update, lines - 5 - for_rungs);
-    screen += "\n" + table.Text({.width = columns, .colour = colour});
+    screen += '\n';
+    screen += table.Text({.width = columns, .colour = colour});
   }
   if (for_rungs > 0) {
-    screen += "\n" + RungsTable(experiment).Text({.width = columns, .colour = colour});
+    screen += '\n';
+    screen += RungsTable(experiment).Text({.width = columns, .colour = colour});
   }
   return screen;
 }

@@ -49,10 +49,15 @@ std::string TimeText(int64_t us) {
 }
 
 std::string CountText(int64_t count) {
-  std::string digits = fmt::format("{}", count);
+  const std::string digits = fmt::format("{}", count);
   const size_t first = digits[0] == '-' ? 1 : 0;
-  for (size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
-  return digits;
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const size_t left = digits.size() - i;
+    if (i > first && left % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 std::string MoneyText(double amount) {

@@ -53,8 +53,8 @@ Outcome Metrics(const Options& options, Session& session) {
     return kSuccess;
   }
   if (metrics.empty()) {
-    console.err << "The trial has reported no"
-                << (options.name.empty() ? "thing" : " " + options.name) << ".\n";
+    console.err << "The trial has reported no " << (options.name.empty() ? "value" : options.name)
+                << ".\n";
   }
   const Terminal& terminal = console.out_terminal;
   console.out << MetricsTable(metrics).Text({.width = terminal.columns, .colour = terminal.colour});

@@ -25,11 +25,12 @@ Table WorkersTable(const std::vector<pb::Worker>& workers, int64_t now_us) {
                {"RUNS"}});
   for (const pb::Worker& worker : workers) {
     std::string gpus = fmt::format("{} of {}", worker.free().gpus(), worker.total().gpus());
-    if (worker.gpu_names_size() > 0) gpus += " " + worker.gpu_names(0);
+    if (worker.gpu_names_size() > 0) gpus += fmt::format(" {}", worker.gpu_names(0));
     const auto age_s = static_cast<double>(now_us - worker.last_seen_us()) / 1e6;
     std::string runs;
     for (const pb::AttemptId& id : worker.attempts()) {
-      runs += (runs.empty() ? "" : " ") + AttemptText(id);
+      if (!runs.empty()) runs += ' ';
+      runs += AttemptText(id);
     }
     const bool connected = worker.state() == "connected";
     const Tone tone = connected ? Tone::kGood : Tone::kBad;
