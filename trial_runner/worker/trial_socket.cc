@@ -107,8 +107,10 @@ class TrialSocket::Connection : public std::enable_shared_from_this<Connection> 
     request_ = {};
     output_ = std::move(answer) + "\n";
     boost::asio::async_write(socket_, boost::asio::buffer(output_),
-                             [self = shared_from_this()](error_code error, size_t) {
-                               if (error || self->closing_) return self->Close();
+                             [self = shared_from_this()](error_code, size_t) {
+                               if (self->closing_) return self->Close();
+                               // A client that left without its answer may have written more
+                               // lines before: they count, as the end of its input ends this.
                                self->Continue();
                              });
   }

@@ -129,6 +129,20 @@ TEST_F(TrialSocketTest, AnswerToAClientThatLeftIsDropped) {
   Settle();
 }
 
+TEST_F(TrialSocketTest, LinesOfAClientThatLeftAreReadThoughTheirAnswersCannotBeWritten) {
+  answer_ = false;
+  {
+    Client client(path_);
+    client.Write("a\nb\nc\n");
+  }
+  Settle();
+  ASSERT_THAT(lines_, ElementsAre("a"));
+  answer_ = true;
+  requests_.Reply(waiting_.front(), "re: a");  // a broken pipe
+  Settle();
+  EXPECT_THAT(lines_, ElementsAre("a", "b", "c"));
+}
+
 TEST_F(TrialSocketTest, LineOverOneMebibyteIsRefusedAndTheConnectionClosed) {
   Client client(path_);
   const std::string block(64 << 10, 'x');
