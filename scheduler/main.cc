@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <pthread.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -141,6 +142,8 @@ int Main(int argc, char** argv) {
   // What matters of gRPC's own log comes back as a status.
   gpr_set_log_function([](gpr_log_func_args* line) { spdlog::debug("grpc: {}", line->message); });
   const sigset_t signals = BlockSignals();  // before the first thread: threads inherit it
+  // Held to the end of the process: the library's own end may wait 10 s for its backup poller.
+  grpc_init();
   const absl::StatusOr<ServiceHome> home = ServiceHome::Open();
   if (!home.ok()) return Fail(home.status(), kFailed);
   const absl::StatusOr<std::unique_ptr<Service>> service = Service::Start(*home, flags.service);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,9 @@ inline constexpr std::string_view kOnWorkers = R"({
 /// A service with a home of its own, its loop on a thread, and a channel to it.
 class ServiceTest : public ::testing::Test {
  protected:
+  /// Held to the end of the process: gRPC's own end may wait 10 s for its backup poller.
+  static void SetUpTestSuite() { grpc_init(); }
+
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "rung-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
