@@ -9,14 +9,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/parameters.h"
-
 namespace rung::worker {
 namespace {
 
 using nlohmann::json;
 
 constexpr size_t kQuotedBytesMax = 80;
+constexpr int kLineDepthMax = 8;  ///< a report needs 3
 
 /// Ends the reading of a line; never leaves this file.
 struct LineError : std::runtime_error {
@@ -124,10 +123,16 @@ CheckpointLine ReadCheckpoint(const json& value) {
           .path = path.get<std::string>()};
 }
 
-/// The document of a line. A repeated key is refused: which one was meant cannot be known.
+/// The document of a line. A repeated key is refused: which one was meant cannot be known. So is
+/// what is nested deeper than any line needs: values are written by recursion into the messages,
+/// and a line has room for a million brackets, which the stack has not.
 json ParseDocument(std::string_view line) {
   std::vector<std::set<std::string>> keys;
-  const auto refuse_repeats = [&](int, json::parse_event_t event, json& parsed) {
+  const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > kLineDepthMax) {
+      throw LineError(
+          fmt::format("line: nested deeper than {} levels, the most allowed", kLineDepthMax));
+    }
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key &&
@@ -136,7 +141,7 @@ json ParseDocument(std::string_view line) {
     }
     return true;
   };
-  return json::parse(line, refuse_repeats);
+  return json::parse(line, check);
 }
 
 }  // namespace
@@ -166,7 +171,8 @@ std::string DecisionLine(Decision decision, bool durable) {
 std::string StoredLine() { return R"({"checkpoint":"stored"})"; }
 
 std::string ErrorLine(std::string_view error) {
-  return fmt::format(R"({{"error":{}}})", JsonQuote(error));
+  // Quotes what a trial wrote, cut anywhere, so bytes that are no UTF-8 must not get through.
+  return json{{"error", error}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace rung::worker

@@ -1,5 +1,6 @@
 """A trial that misbehaves as its parameter `fault` says; the others must not notice."""
 
+import json
 import os
 import signal
 import socket
@@ -26,17 +27,28 @@ if fault == "garbage":
         b'{"reprot": {}}\n',
         b'{"report": {"step": "x"}}\n',
         b"[]\n",
+        b'{"report":' + 100_000 * b"[" + 100_000 * b"]" + b"}\n",
     ):
         stream.write(line)
         stream.flush()
         answer = stream.readline()
-        assert b'"error"' in answer, answer
+        assert "error" in json.loads(answer), answer
     rung.report(1, accuracy=0.2)
 if fault == "silent":
     sys.exit(0)
 if fault == "nan":
     for step in range(1, 6):
         rung.report(step, accuracy=float("nan"))
+if fault == "escapes":  # a child in a session of its own, without our environment, deaf to SIGTERM
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.execve("/bin/sleep", ["sleep", os.environ["RUNG_E2E_SLEEP"]], {})
+        os._exit(0)
+    for step in range(1, 10_000):
+        rung.report(step, accuracy=0.5)
+        time.sleep(0.1)
 if fault == "ignores_sigterm":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     rung.report(1, accuracy=0.3)

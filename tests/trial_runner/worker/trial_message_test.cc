@@ -9,6 +9,7 @@ namespace rung::worker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 std::string ErrorOf(std::string_view line) {
@@ -112,6 +113,22 @@ TEST(TrialMessage, AnswersAreOneJsonObjectALine) {
   EXPECT_EQ(DecisionLine(Decision::kContinue, false), R"({"decision":"continue","durable":false})");
   EXPECT_EQ(StoredLine(), R"({"checkpoint":"stored"})");
   EXPECT_EQ(ErrorLine("a \"b\"\n"), R"({"error":"a \"b\"\n"})");
+}
+
+TEST(TrialMessage, NestingIsRefusedBeforeItCanFillTheStack) {
+  for (const char* open : {"[", R"({"a":)"}) {
+    std::string deep = R"({"report":)";
+    for (int i = 0; i < 100'000; ++i) deep += open;
+    EXPECT_THAT(ErrorOf(deep), HasSubstr("nested deeper than 8 levels"));
+  }
+}
+
+TEST(TrialMessage, ErrorsAreUtf8WhateverTheLineHeld) {
+  // The quote is cut at 80 bytes, in the middle of a character: U+FFFD stands for the half.
+  std::string name = "xyz";
+  for (int i = 0; i < 50; ++i) name += "\u2603";
+  EXPECT_THAT(ErrorLine(ErrorOf("{\"" + name + "\":1}")), HasSubstr("\u2603\ufffd'"));
+  EXPECT_THAT(ErrorLine(ErrorOf("\xff")), Not(HasSubstr("\xff")));
 }
 
 }  // namespace
