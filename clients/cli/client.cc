@@ -36,6 +36,12 @@ std::string Cause(const std::string& message) {
   return connecting && colon != std::string::npos ? message.substr(colon + 2) : message;
 }
 
+// Whether gRPC itself says UNAVAILABLE, rather than a service that answered with its own reason.
+bool NobodyAnswered(const std::string& message) {
+  return message.starts_with("failed to connect to all addresses") ||
+         message.starts_with("DNS resolution failed");
+}
+
 std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
   // gRPC's own lines on stderr would be in the way of the message that says what to do.
   setenv("GRPC_VERBOSITY", "NONE", 0);
@@ -65,6 +71,10 @@ struct Client::Connection {
   static absl::Status ToStatus(const grpc::Status& status, const Address& address) {
     if (status.ok()) return absl::OkStatus();
     const std::string& message = status.error_message();
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && !NobodyAnswered(message)) {
+      return absl::UnavailableError(
+          fmt::format("the rung service at {} cannot do this now: {}", address.target, message));
+    }
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
       return absl::UnavailableError(
           fmt::format("no rung service answers at {} ({}): {}", address.target, Cause(message),

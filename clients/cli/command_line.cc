@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "clients/cli/option_set.h"
+#include "clients/cli/quantity.h"
+#include "clients/cli/utf8.h"
 
 /// The one file that includes CLI11: its exceptions end here.
 namespace rung::cli {
@@ -126,6 +128,12 @@ void OptionSet::AllowAnything() {
 
 Parsing ParseCommandLine(int argc, const char* const* argv, Console& console) {
   Parsing parsing;
+  for (int i = 1; i < argc; ++i) {
+    if (!FirstNonUtf8(argv[i]).has_value()) continue;
+    console.err << "rung: argument " << i << " is not UTF-8: " << Printable(argv[i]) << "\n";
+    parsing.exit_status = kWrongUsage;
+    return parsing;
+  }
   CLI::App app(kDescription, "rung");
   app.footer(kExamples);
   app.set_version_flag("--version", std::string("rung ") + RUNG_VERSION);
@@ -140,8 +148,12 @@ Parsing ParseCommandLine(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::ParseError& error) {
     const auto subs = app.get_subcommands();
     const std::string verb = subs.empty() ? "" : fmt::format(" {}", subs.front()->get_name());
-    console.err << "rung: " << error.what() << "\nRun `rung" << verb
-                << " --help` for the options.\n";
+    const auto unknown = subs.empty() ? app.remaining() : std::vector<std::string>{};
+    const std::string what = unknown.empty() ? error.what()
+                                             : fmt::format("there is no command or option '{}'",
+                                                           Printable(unknown.front()));
+    console.err << "rung: " << what << "\nRun `rung" << verb << " --help` for the "
+                << (subs.empty() ? "commands" : "options") << ".\n";
     parsing.exit_status = kWrongUsage;
   }
   return parsing;

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <utility>
+
+#include "clients/cli/utf8.h"
 
 namespace rung::cli {
 namespace {
@@ -25,7 +29,23 @@ absl::StatusOr<std::string> ReadAll(std::istream& stream, const std::string& nam
                       name, kDocumentBytesMax));
     }
   }
+  if (const auto bad = FirstNonUtf8(text)) {
+    const auto line = std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(*bad), '\n');
+    const size_t before = *bad == 0 ? std::string::npos : text.rfind('\n', *bad - 1);
+    return absl::InvalidArgumentError(
+        fmt::format("{} is not JSON: line {}, column {}: byte 0x{:02x} is not UTF-8", name,
+                    line + 1, *bad - (before == std::string::npos ? 0 : before + 1) + 1,
+                    static_cast<unsigned char>(text[*bad])));
+  }
   return text;
+}
+
+absl::StatusOr<DocumentFile> Document(std::string text, const std::string& folder) {
+  if (FirstNonUtf8(folder).has_value()) {
+    return absl::FailedPreconditionError(
+        fmt::format("the folder {} cannot be trial.working_dir: its name is not UTF-8", folder));
+  }
+  return DocumentFile{.text = std::move(text), .working_dir = folder};
 }
 
 }  // namespace
@@ -36,7 +56,7 @@ absl::StatusOr<DocumentFile> ReadDocument(const std::string& file) {
     auto text = ReadAll(std::cin, "standard input");
     if (!text.ok()) return text.status();
     const auto folder = std::filesystem::current_path(error);
-    return DocumentFile{.text = *std::move(text), .working_dir = folder.string()};
+    return Document(*std::move(text), folder.string());
   }
   if (std::filesystem::is_directory(file, error)) {
     return absl::FailedPreconditionError(
@@ -50,7 +70,7 @@ absl::StatusOr<DocumentFile> ReadDocument(const std::string& file) {
   if (!text.ok()) return text.status();
   // The folder as the person named it, links kept: that is the path they expect to see.
   const auto folder = std::filesystem::absolute(file, error).lexically_normal().parent_path();
-  return DocumentFile{.text = *std::move(text), .working_dir = folder.string()};
+  return Document(*std::move(text), folder.string());
 }
 
 }  // namespace rung::cli

@@ -1,8 +1,27 @@
 #include "clients/cli/program.h"
 
+#include <string>
+#include <string_view>
+
 #include "clients/cli/command_line.h"
+#include "clients/cli/quantity.h"
 
 namespace rung::cli {
+namespace {
+
+/// A message may have lines; what else it quotes must not drive the terminal.
+std::string PrintableLines(std::string_view text) {
+  std::string lines;
+  for (size_t start = 0;;) {
+    const size_t end = text.find('\n', start);
+    lines += Printable(text.substr(start, end - start));
+    if (end == std::string_view::npos) return lines;
+    lines += '\n';
+    start = end + 1;
+  }
+}
+
+}  // namespace
 
 int RunProgram(int argc, const char* const* argv, Console& console) {
   const Parsing parsing = ParseCommandLine(argc, argv, console);
@@ -11,7 +30,7 @@ int RunProgram(int argc, const char* const* argv, Console& console) {
   const Outcome outcome = parsing.action(session);
   console.out.flush();
   if (!outcome.ok()) {
-    console.err << "rung: " << outcome.status().message() << std::endl;
+    console.err << "rung: " << PrintableLines(std::string(outcome.status().message())) << std::endl;
     return kRequestFailed;
   }
   if (console.out.fail()) {

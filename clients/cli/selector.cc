@@ -59,6 +59,7 @@ std::optional<Selection> ParseNumbers(const std::string& text) {
 }
 
 absl::StatusOr<Selection> SelectAny(const std::string& text, Client& client) {
+  if (text.empty()) return absl::InvalidArgumentError("an id or a name is wanted, found ''");
   if (const auto numbers = ParseNumbers(text)) return *numbers;
   auto id = ExperimentByName(text, client);
   if (id.ok()) return Selection{.experiment_id = *id, .trial_number = {}, .attempt = {}};

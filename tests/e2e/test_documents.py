@@ -48,6 +48,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped
     service.rung("local", "down", status=None)
 
 
+def test_a_document_that_is_not_utf8_is_refused_where_it_stands(shared: Service) -> None:
+    file = shared.home / "latin1.json"
+    file.write_bytes(b'{\n  "name": "caf\xe9"\n}')
+    for verb in ("validate", "submit"):
+        # `  "name": "caf` has 14 bytes before the bad one.
+        assert "line 2, column 15: byte 0xe9" in shared.rung(verb, file, status=1).stderr
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_bad_document_is_refused_and_nothing_is_created(shared: Service, case: str) -> None:
     text, expected = CASES[case]

@@ -388,6 +388,8 @@ class Client:
             return experiment
         if experiment.isdecimal():
             return int(experiment)
+        if not experiment:
+            raise RungError("INVALID_ARGUMENT", "an id or a name is wanted, found ''")
         found = self.experiments(experiment)
         if len(found) == 1:
             return found[0].id
@@ -412,6 +414,8 @@ class Client:
 
     def _explain(self, code: grpc.StatusCode, details: str) -> str:
         if code == grpc.StatusCode.UNAVAILABLE:
+            if not details.startswith(("failed to connect", "DNS resolution failed")):
+                return f"the service at {self.server} cannot do this now: {details}"
             return f"no service answers at {self.server} (start one: rung local up): {details}"
         return details
 

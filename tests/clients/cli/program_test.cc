@@ -367,6 +367,38 @@ TEST_F(ProgramTest, NoServiceSaysWhatToDo) {
   EXPECT_THAT(named.err, HasSubstr("check --server or RUNG_SERVER"));
 }
 
+TEST_F(ProgramTest, AServiceThatCannotDoItNowIsNotOneThatIsMissing) {
+  tuner_.unavailable_calls = 3;  // as often as a call is tried
+  const CommandResult result = RunCommand({"submit", WriteDocument("{}")});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("cannot do this now: "));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("local up")));
+}
+
+TEST_F(ProgramTest, WhatIsNotUtf8IsRefusedWithItsPlace) {
+  const CommandResult document = RunCommand({"submit", WriteDocument("{\n  \"name\": \"\xE9\"}")});
+  EXPECT_EQ(document.status, 1);
+  EXPECT_THAT(document.err, HasSubstr("line 2, column 12: byte 0xe9 is not UTF-8"));
+  const CommandResult name = RunCommand({"show", "caf\xE9"});
+  EXPECT_EQ(name.status, 2);
+  EXPECT_THAT(name.err, HasSubstr("argument 2 is not UTF-8"));
+}
+
+TEST_F(ProgramTest, AnEmptyNameNamesNoExperiment) {
+  EXPECT_EQ(RunCommand({"show", ""}).err, "rung: an id or a name is wanted, found ''\n");
+}
+
+TEST_F(ProgramTest, ErrorsCannotDriveTheTerminal) {
+  const CommandResult result = RunCommand({"show", "x\x1b[2Jy"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("'x?[2Jy'"));
+}
+
+TEST_F(ProgramTest, AnUnknownCommandIsNamed) {
+  EXPECT_EQ(RunCommand({"frob", "12"}).err,
+            "rung: there is no command or option 'frob'\nRun `rung --help` for the commands.\n");
+}
+
 TEST_F(ProgramTest, WrongUsageIsStatusTwo) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},

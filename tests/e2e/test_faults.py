@@ -1,0 +1,148 @@
+"""Outages, locks and deserters: what a hostile field does to a running service."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import random
+import sqlite3
+import threading
+import time
+from typing import List, Tuple
+
+import pytest
+
+import rung
+from conftest import Service, document, eventually, is_running
+from test_crashes import recorded, slow_curves, stored
+
+
+def answers(service: Service, trial: str) -> List[str]:
+    return service.rung("logs", trial).stdout.splitlines()
+
+
+def outage(steps: int, trials: int) -> dict:
+    return document(
+        "outage.py", trials=trials, trial_options={"env": {"RUNG_E2E_STEPS": str(steps)}}
+    )
+
+
+def test_trials_go_on_without_the_scheduler_and_deliver_everything_later(service: Service) -> None:
+    experiment = service.submit(outage(steps=20, trials=2))
+    eventually("reports", lambda: len(stored(service, experiment)) >= 6)
+    service.kill("scheduler")
+    logs = service.home / "logs"
+    eventually(
+        "both trials were answered without a promise",
+        lambda: sum('"durable":false' in f.read_text() for f in logs.rglob("rank0.out")) == 2,
+    )
+    service.up()
+    assert service.wait(experiment) == "completed"
+    assert {row[2] for row in stored(service, experiment)} == set(range(1, 21))
+    assert len(stored(service, experiment)) == 2 * 20
+    for trial in range(2):
+        lines = answers(service, f"{experiment}.{trial}")
+        assert all('"decision":"continue"' in line for line in lines)
+    lost = service.query("select count(*) n from attempts where state = 'lost'")
+    assert lost[0]["n"] == 0
+
+
+def test_a_database_that_takes_no_writes_promises_nothing_and_recovers(service: Service) -> None:
+    experiment = service.submit(outage(steps=60, trials=1))
+    eventually("reports", lambda: len(stored(service, experiment)) >= 3)
+    with contextlib.closing(sqlite3.connect(service.home / "rung.db", timeout=30)) as other:
+        other.execute("begin immediate")  # as a full disk does: no commit succeeds
+        log = service.home / "logs" / "scheduler.log"
+        eventually("the scheduler notices", lambda: "serving reads only" in log.read_text())
+        refused = service.rung("stop", experiment, status=1)
+        assert "cannot be written" in refused.stderr
+        assert "local up" not in refused.stderr, "the service runs: that would not help"
+        assert "active" in service.rung("list").stdout, "reads go on"
+        in_file = len(stored(service, experiment))
+        promised = [
+            line
+            for file in (service.home / "logs").rglob("rank0.out")
+            for line in file.read_text().splitlines()
+            if '"decision"' in line and "durable" not in line
+        ]
+        assert len(promised) <= in_file
+        other.rollback()
+    assert service.wait(experiment) == "completed"
+    assert len(stored(service, experiment)) == 60
+
+
+def test_kills_of_either_daemon_at_any_moment_lose_nothing(service: Service) -> None:
+    record = service.home / "record"
+    experiment = service.submit(slow_curves(record))
+    moments = random.Random(3)
+    for i in range(8):
+        time.sleep(moments.uniform(0, 0.8))  # the moment of the kill is what varies
+        service.kill(("scheduler", "worker")[i % 2])
+        if i % 4 == 3:
+            service.kill("scheduler")
+        service.up()
+    assert service.wait(experiment) == "completed"
+    assert recorded(record) <= stored(service, experiment)
+    trials = service.query("select state, failures from trials where experiment_id = ?", experiment)
+    assert {tuple(row) for row in trials} == {("completed", 0)}
+
+
+@pytest.mark.parametrize("how", ["stop", "worker killed", "down"])
+def test_a_process_that_left_its_session_ends_with_its_trial(service: Service, how: str) -> None:
+    length = str(random.Random(how).randrange(10**6, 10**7))  # tells ours from any other sleep
+    experiment = service.submit(
+        document(
+            "misbehave.py",
+            space={"fault": "escapes"},
+            trials=1,
+            trial_options={"env": {"RUNG_E2E_SLEEP": length}, "grace": "1s"},
+        )
+    )
+
+    def deserters() -> List[int]:
+        found = []
+        for folder in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(OSError, ValueError):
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                if words[:2] == [b"sleep", length.encode()] and is_running(int(folder.name)):
+                    found.append(int(folder.name))
+        return found
+
+    eventually("the deserter runs", lambda: len(deserters()) == 1)
+    if how == "stop":
+        service.rung("stop", experiment)
+    elif how == "down":
+        service.rung("local", "down")
+    else:
+        service.kill("worker")
+    eventually("the deserter is gone", lambda: not deserters())
+
+
+def test_sixteen_askers_get_every_trial_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNG_HOME", str(service.home))
+    ask = document("unused", trials=100)
+    del ask["trial"]
+    experiment = rung.Client().submit(ask)
+    seen: List[Tuple[int, int]] = []
+    errors: List[Exception] = []
+
+    def work() -> None:
+        try:
+            with rung.Client(retry_for=30) as client:
+                while (trial := client.start_trial(experiment, wait=30)) is not None:
+                    seen.append((trial.number, trial.attempt))
+                    client.report(trial, 1, accuracy=float(trial.number))
+                    client.finish(trial)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test must fail with it
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert sorted(seen) == [(number, 0) for number in range(100)]
+    assert service.wait(experiment.id) == "completed"
