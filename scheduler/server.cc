@@ -38,7 +38,8 @@ Server::Server(const ServerConfig& config, const SchedulerConfig& scheduler_conf
       storage_(storage),
       sink_(sink),
       clock_(std::move(clock)),
-      queue_(config.events_waiting_max) {}
+      queue_(config.events_waiting_max),
+      running_time_(config.gap_max) {}
 
 absl::Status Server::Post(Event event) {
   if (storage_fails_) return StorageFails(absl::UnavailableError("a commit failed"));
@@ -57,7 +58,7 @@ absl::Status Server::Restore() {
   absl::StatusOr<Snapshot> snapshot = storage_.Load();
   if (!snapshot.ok()) return snapshot.status();
   Scheduler scheduler(scheduler_config_);
-  RUNG_RETURN_IF_ERROR(scheduler.Restore(*snapshot, clock_(), ParseExperimentSpec));
+  RUNG_RETURN_IF_ERROR(scheduler.Restore(*snapshot, Present(), ParseExperimentSpec));
   scheduler_ = std::move(scheduler);
   return absl::OkStatus();
 }
@@ -75,8 +76,9 @@ absl::Status Server::Loop() {
     std::vector<Event> events =
         queue_.Take(config_.events_per_commit_max, absl::FromChrono(config_.tick_interval));
     if (events.empty() && queue_.closed()) return absl::OkStatus();
-    if (TickIsDue(clock_().mono)) events.emplace_back(Tick{});
-    const absl::Status committed = CommitAndSend(events);
+    const Now now = Present();
+    if (TickIsDue(now.mono)) events.emplace_back(Tick{});
+    const absl::Status committed = CommitAndSend(events, now);
     if (committed.ok()) continue;
     if (absl::IsDataLoss(committed)) {
       Refuse(events, committed);
@@ -86,10 +88,10 @@ absl::Status Server::Loop() {
   }
 }
 
-absl::Status Server::CommitAndSend(const std::vector<Event>& events) {
+absl::Status Server::CommitAndSend(const std::vector<Event>& events, Now now) {
   Output batch;
   for (const Event& event : events) {
-    Output out = scheduler_->Step(event, clock_());
+    Output out = scheduler_->Step(event, now);
     std::move(out.writes.writes.begin(), out.writes.writes.end(),
               std::back_inserter(batch.writes.writes));
     std::move(out.messages.begin(), out.messages.end(), std::back_inserter(batch.messages));
@@ -132,6 +134,16 @@ void Server::Refuse(const std::vector<Event>& events, const absl::Status& status
     const std::optional<ReplyToken> caller = CallerOf(event);
     if (caller) sink_.Deliver(Reply{.token = *caller, .value = status});
   }
+}
+
+Now Server::Present() {
+  Now now = clock_();
+  now.mono = running_time_.At(now.mono);
+  if (const auto gap = running_time_.last_gap(); gap.count() > 0) {
+    spdlog::warn("the loop made no turn for {:.1f} s; that counts as nobody's silence",
+                 std::chrono::duration<double>(gap).count());
+  }
+  return now;
 }
 
 bool Server::TickIsDue(MonoTime now) {

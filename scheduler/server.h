@@ -12,6 +12,7 @@
 #include "core/time.h"
 #include "scheduler/event_queue.h"
 #include "scheduler/message_sink.h"
+#include "scheduler/running_time.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
@@ -21,6 +22,8 @@ struct ServerConfig {
   size_t events_waiting_max = 16'384;  ///< more are refused with RESOURCE_EXHAUSTED
   size_t events_per_commit_max = 4'096;
   std::chrono::milliseconds tick_interval{200};
+  /// Longer without a turn of the loop: the process was stopped (running_time.h).
+  std::chrono::milliseconds gap_max{1'000};
   std::chrono::milliseconds probe_interval{1'000};  ///< between tries after a commit failed
 };
 
@@ -54,10 +57,12 @@ class Server {
 
  private:
   absl::Status Loop();
-  absl::Status CommitAndSend(const std::vector<Event>& events);
+  absl::Status CommitAndSend(const std::vector<Event>& events, Now now);
   absl::Status Recover(const absl::Status& failure, const std::vector<Event>& events);
   void Refuse(const std::vector<Event>& events, const absl::Status& status);
   bool TickIsDue(MonoTime now);
+  /// The present of a turn of the loop, in running time.
+  Now Present();
 
   // Constant after construction.
   const ServerConfig config_;
@@ -71,6 +76,7 @@ class Server {
 
   // The loop thread's own.
   std::optional<Scheduler> scheduler_;
+  RunningTime running_time_;
   std::optional<MonoTime> last_tick_;
 };
 

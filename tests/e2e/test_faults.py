@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import random
+import signal
 import sqlite3
+import subprocess
 import threading
 import time
 from typing import List, Tuple
@@ -13,7 +15,7 @@ from typing import List, Tuple
 import pytest
 
 import rung
-from conftest import Service, document, eventually, is_running
+from conftest import BIN, Service, document, eventually, is_running
 from test_crashes import recorded, slow_curves, stored
 
 
@@ -85,6 +87,25 @@ def test_kills_of_either_daemon_at_any_moment_lose_nothing(service: Service) -> 
     assert recorded(record) <= stored(service, experiment)
     trials = service.query("select state, failures from trials where experiment_id = ?", experiment)
     assert {tuple(row) for row in trials} == {("completed", 0)}
+
+
+def test_a_scheduler_that_was_stopped_blames_no_worker_for_the_silence(service: Service) -> None:
+    service.kill("scheduler")
+    with subprocess.Popen(
+        [str(BIN / "rung-scheduler"), "--lease", "2s"],
+        env=service.environment,
+        stderr=subprocess.DEVNULL,
+    ) as scheduler:
+        eventually("it runs", lambda: service.rung("list", status=None).returncode == 0)
+        experiment = service.submit(outage(steps=100, trials=2))
+        eventually("reports", lambda: len(stored(service, experiment)) >= 6)
+        scheduler.send_signal(signal.SIGSTOP)
+        time.sleep(12)  # more than the lease, and long enough for the worker to hang up
+        scheduler.send_signal(signal.SIGCONT)
+        assert service.wait(experiment) == "completed"
+        assert len(stored(service, experiment)) == 2 * 100
+        assert not service.query("select 1 from attempts where state = 'lost'")
+        scheduler.terminate()
 
 
 @pytest.mark.parametrize("how", ["stop", "worker killed", "down"])
