@@ -256,21 +256,28 @@ absl::StatusOr<pb::GetServerInfoResponse> Client::GetServerInfo(std::chrono::mil
   return response;
 }
 
+/// Hands each message to `each` until the stream ends, or OK once `each` wants no more.
+template <typename Response>
+static grpc::Status ReadAll(grpc::ClientContext& context, grpc::ClientReader<Response>& reader,
+                            const std::function<bool(const Response&)>& each) {
+  Response response;
+  while (reader.Read(&response)) {
+    if (!each(response)) {
+      context.TryCancel();
+      reader.Finish();
+      return grpc::Status::OK;
+    }
+  }
+  return reader.Finish();
+}
+
 absl::Status Client::WatchExperiment(
     const pb::WatchExperimentRequest& request,
     const std::function<bool(const pb::WatchExperimentResponse&)>& each) {
   grpc::ClientContext context;
   Connection::Authorize(context, address_);
   const auto reader = connection_->stub->WatchExperiment(&context, request);
-  pb::WatchExperimentResponse response;
-  while (reader->Read(&response)) {
-    if (!each(response)) {
-      context.TryCancel();
-      reader->Finish();
-      return absl::OkStatus();
-    }
-  }
-  return Connection::ToStatus(reader->Finish(), address_);
+  return Connection::ToStatus(ReadAll(context, *reader, each), address_);
 }
 
 absl::Status Client::StreamLogs(const pb::StreamLogsRequest& request,
@@ -278,15 +285,7 @@ absl::Status Client::StreamLogs(const pb::StreamLogsRequest& request,
   grpc::ClientContext context;
   Connection::Authorize(context, address_);
   const auto reader = connection_->stub->StreamLogs(&context, request);
-  pb::StreamLogsResponse response;
-  while (reader->Read(&response)) {
-    if (!each(response)) {
-      context.TryCancel();
-      reader->Finish();
-      return absl::OkStatus();
-    }
-  }
-  return Connection::ToStatus(reader->Finish(), address_);
+  return Connection::ToStatus(ReadAll(context, *reader, each), address_);
 }
 
 }  // namespace rung::cli
