@@ -21,9 +21,11 @@ std::vector<Configuration> ReadConfigurations(const JsonNode& node, const SpaceS
   return configurations;
 }
 
-RandomSearcherSpec ReadRandom(const JsonNode& node) {
+/// Of random and sobol.
+template <typename Spec>
+Spec ReadTrials(const JsonNode& node) {
   const JsonObject object(node, {"trials", "initial_points"});
-  RandomSearcherSpec spec;
+  Spec spec;
   if (const auto trials = object.Require("trials", "the number of trials")) {
     spec.trials = trials->Integer32(1, kTrialsMax);
   }
@@ -54,20 +56,23 @@ GridSearcherSpec ReadGrid(const JsonNode& node, const SpaceSpec& space) {
 
 SearcherSpec ReadSearcher(const JsonNode& node, const SpaceSpec& space) {
   SearcherSpec spec;
-  const JsonObject object(node, {"random", "grid", "points", "initial_points"},
-                          {"sobol", "tpe", "external"});
-  const int kinds = int{object.Find("random").has_value()} + int{object.Find("grid").has_value()} +
-                    int{object.Find("points").has_value()};
+  const JsonObject object(node, {"random", "sobol", "grid", "points", "initial_points"},
+                          {"tpe", "external"});
+  int kinds = 0;
+  for (const char* kind : {"random", "sobol", "grid", "points"}) kinds += object.Find(kind) ? 1 : 0;
   if (kinds != 1) {
     if (node.json().is_object()) {
-      node.Refuse("one of {\"random\": …}, {\"grid\": …}, {\"points\": …}");
+      node.Refuse("one of {\"random\": …}, {\"sobol\": …}, {\"grid\": …}, {\"points\": …}");
     }
     return spec;
   }
   std::optional<JsonNode> inner;
   if (const auto random = object.Find("random")) {
-    spec.kind = ReadRandom(*random);
+    spec.kind = ReadTrials<RandomSearcherSpec>(*random);
     inner = random;
+  } else if (const auto sobol = object.Find("sobol")) {
+    spec.kind = ReadTrials<SobolSearcherSpec>(*sobol);
+    inner = sobol;
   } else if (const auto grid = object.Find("grid")) {
     spec.kind = ReadGrid(*grid, space);
     inner = grid;

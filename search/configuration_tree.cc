@@ -102,6 +102,14 @@ Configuration ConfigurationTree::Gather(const Texts& texts) const {
 }
 
 Configuration ConfigurationTree::Draw(int64_t seed, TrialNumber trial, int32_t redraw) const {
+  return Draw(trial, [&](const ParameterSpec& spec) {
+    CounterRandom random({.seed = seed, .trial = trial, .redraw = redraw, .name = spec.name});
+    return SampleValue(spec.domain, random);
+  });
+}
+
+Configuration ConfigurationTree::Draw(
+    TrialNumber trial, const std::function<std::string(const ParameterSpec&)>& text_of) const {
   // Combination i mod C of the grids' product, the last grid turning fastest.
   std::vector<uint64_t> grid_index(parameters_.size());
   auto rest = static_cast<uint64_t>(trial.value);
@@ -116,12 +124,24 @@ Configuration ConfigurationTree::Draw(int64_t seed, TrialNumber trial, int32_t r
     const ParameterSpec& spec = parameters_[i].spec;
     if (IsGrid(spec)) {
       texts[i] = parameters_[i].values->At(grid_index[i]);
+    } else if (const auto* constant = std::get_if<Constant>(&spec.domain)) {
+      texts[i] = constant->value;
     } else {
-      CounterRandom random({.seed = seed, .trial = trial, .redraw = redraw, .name = spec.name});
-      texts[i] = SampleValue(spec.domain, random);
+      texts[i] = text_of(spec);
     }
   }
   return Gather(texts);
+}
+
+int64_t ConfigurationTree::GridCombinations() const {
+  constexpr uint64_t kMax = uint64_t{1} << 31U;
+  uint64_t combinations = 1;
+  for (const Node& node : parameters_) {
+    if (!IsGrid(node.spec)) continue;
+    if (node.values->count() > kMax / combinations) return static_cast<int64_t>(kMax);
+    combinations *= node.values->count();
+  }
+  return static_cast<int64_t>(combinations);
 }
 
 absl::StatusOr<Configuration> ConfigurationTree::Complete(const Configuration& point,
@@ -205,20 +225,22 @@ bool ConfigurationTree::Next(Leaf& leaf, bool grids_fixed) const {
   return false;
 }
 
-std::optional<uint64_t> ConfigurationTree::CountLeaves(uint64_t limit) const {
+std::optional<int64_t> ConfigurationTree::CountLeaves(int64_t limit) const {
+  if (!finite()) return limit;
   const bool conditional = std::any_of(parameters_.begin(), parameters_.end(),
                                        [](const Node& node) { return !node.parents.empty(); });
   if (!conditional) {
+    const auto most = static_cast<uint64_t>(limit);
     uint64_t count = 1;
     for (const Node& node : parameters_) {
-      if (count > limit / node.values->count()) return limit;
+      if (count > most / node.values->count()) return limit;
       count *= node.values->count();
     }
-    return std::min(count, limit);
+    return static_cast<int64_t>(std::min(count, most));
   }
-  constexpr uint64_t kWalkMax = 1'000'000;
+  constexpr int64_t kWalkMax = 1'000'000;
   Leaf leaf = First();
-  for (uint64_t count = 1; count <= kWalkMax; ++count) {
+  for (int64_t count = 1; count <= kWalkMax; ++count) {
     if (count == limit || !Next(leaf)) return count;
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,13 @@ class ConfigurationTree {
   /// The configuration of a trial that draws anew for the `redraw`-th time: each parameter from its
   /// own stream, a grid's from the trial's number.
   Configuration Draw(int64_t seed, TrialNumber trial, int32_t redraw) const;
+  /// The same with values from elsewhere: `text_of` gives the JSON text of each parameter that
+  /// applies and is neither a grid nor a constant.
+  Configuration Draw(TrialNumber trial,
+                     const std::function<std::string(const ParameterSpec&)>& text_of) const;
+  /// How many combinations the grids have: trial i takes combination i mod this. 2^31, more than
+  /// there are trials, where there are more.
+  int64_t GridCombinations() const;
 
   /// The values given by `point`, checked, in the order of the space, constants filled in. Errors:
   /// INVALID_ARGUMENT with a path below `path`: an unknown or missing parameter, one that does not
@@ -52,9 +60,9 @@ class ConfigurationTree {
   /// the values of `grid` forms stay.
   bool Next(Leaf& leaf, bool grids_fixed = false) const;
 
-  /// The number of leaves where it is at most `limit`, else `limit`. Nullopt when conditions make
-  /// counting too long (beyond a million leaves).
-  std::optional<uint64_t> CountLeaves(uint64_t limit) const;
+  /// The number of configurations where it is at most `limit`, else `limit`. Nullopt when
+  /// conditions make counting too long (beyond a million leaves).
+  std::optional<int64_t> CountLeaves(int64_t limit) const;
 
  private:
   struct Node {

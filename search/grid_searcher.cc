@@ -14,7 +14,7 @@
 namespace rung {
 namespace {
 
-constexpr size_t kCombinationsMax = 1'000'000;
+constexpr int64_t kCombinationsMax = 1'000'000;
 constexpr int32_t kPointsMax = 1'000'000;
 
 __extension__ using Uint128 = unsigned __int128;
@@ -160,7 +160,7 @@ absl::StatusOr<std::unique_ptr<GridSearcher>> GridSearcher::Create(const GridSea
   }
   absl::StatusOr<ConfigurationTree> tree = ConfigurationTree::Create(space, lists);
   if (!tree.ok()) return tree.status();
-  const std::optional<uint64_t> count = tree->CountLeaves(kCombinationsMax + 1);
+  const std::optional<int64_t> count = tree->CountLeaves(kCombinationsMax + 1);
   if (!count || *count > kCombinationsMax) {
     return absl::InvalidArgumentError(
         fmt::format("searcher.grid: has more than {} combinations", kCombinationsMax));

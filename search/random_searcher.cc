@@ -1,20 +1,11 @@
 #include "search/random_searcher.h"
 
-#include <algorithm>
-
 #include "core/check.h"
 
 namespace rung {
 namespace {
 
 constexpr int32_t kRedrawsMax = 1000;
-
-std::optional<int64_t> Planned(const ConfigurationTree& tree, int32_t trials) {
-  if (!tree.finite()) return trials;
-  const std::optional<uint64_t> leaves = tree.CountLeaves(static_cast<uint64_t>(trials));
-  if (!leaves) return std::nullopt;
-  return static_cast<int64_t>(*leaves);
-}
 
 }  // namespace
 
@@ -23,7 +14,7 @@ RandomSearcher::RandomSearcher(ConfigurationTree tree, int32_t trials, int64_t s
       finite_(tree_.finite()),
       trials_(trials),
       seed_(seed),
-      planned_(Planned(tree_, trials)) {}
+      planned_(tree_.CountLeaves(trials)) {}
 
 std::optional<Configuration> RandomSearcher::Suggest(TrialNumber number) {
   RUNG_CHECK(number.value == created_);
@@ -42,24 +33,9 @@ std::optional<Configuration> RandomSearcher::DrawUnused(TrialNumber number) {
   Configuration drawn;
   for (int32_t redraw = 0; redraw < kRedrawsMax; ++redraw) {
     drawn = tree_.Draw(seed_, number, redraw);
-    if (used_.insert(drawn.ToJson()).second) return drawn;
+    if (used_.Insert(drawn)) return drawn;
   }
-  return NextUnusedAfter(drawn);
-}
-
-std::optional<Configuration> RandomSearcher::NextUnusedAfter(const Configuration& drawn) {
-  const std::optional<ConfigurationTree::Leaf> start = tree_.LeafOf(drawn);
-  RUNG_CHECK(start.has_value());
-  for (const bool grids_fixed : {true, false}) {
-    ConfigurationTree::Leaf leaf = *start;
-    // Every leaf met is one of the trials created, so the walk is no longer than their number.
-    do {
-      tree_.Next(leaf, grids_fixed);
-      Configuration configuration = tree_.At(leaf);
-      if (used_.insert(configuration.ToJson()).second) return configuration;
-    } while (leaf != *start);
-  }
-  return std::nullopt;
+  return used_.InsertNextAfter(drawn, tree_);
 }
 
 std::optional<int64_t> RandomSearcher::PlannedTrials() const { return planned_; }
@@ -67,9 +43,7 @@ std::optional<int64_t> RandomSearcher::PlannedTrials() const { return planned_; 
 void RandomSearcher::Restore(std::span<const Configuration> created) {
   created_ = static_cast<int64_t>(created.size());
   space_exhausted_ = false;
-  used_.clear();
-  if (!finite_) return;
-  for (const Configuration& configuration : created) used_.insert(configuration.ToJson());
+  if (finite_) used_.Assign(created);
 }
 
 std::string RandomSearcher::ExhaustedReason() const {

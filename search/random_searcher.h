@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 
 #include "search/configuration_tree.h"
 #include "search/searcher.h"
+#include "search/used_configurations.h"
 
 /// Configurations drawn independently, each parameter by (seed, trial number, redraw, name) alone.
 ///
@@ -26,7 +26,6 @@ class RandomSearcher final : public Searcher {
 
  private:
   std::optional<Configuration> DrawUnused(TrialNumber number);
-  std::optional<Configuration> NextUnusedAfter(const Configuration& drawn);
 
   const ConfigurationTree tree_;
   const bool finite_;
@@ -35,7 +34,7 @@ class RandomSearcher final : public Searcher {
   const std::optional<int64_t> planned_;
   int64_t created_ = 0;
   bool space_exhausted_ = false;
-  std::unordered_set<std::string> used_;  ///< JSON of what was created, in finite spaces
+  UsedConfigurations used_;  ///< in finite spaces
 };
 
 }  // namespace rung

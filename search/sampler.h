@@ -26,4 +26,10 @@ double Between(double low, double high, double fraction);
 /// with the given mean and sd. GridValues are taken in turn by trial number, never drawn here.
 std::string SampleValue(const Domain& domain, CounterRandom& random);
 
+/// The JSON text of the value of `domain` below which the share `fraction` of its draws lies: the
+/// inverse of its distribution function. `fraction` is a multiple of 2⁻⁵³ in [0, 1). Of n values
+/// alike, value ⌊fraction · n⌋ in exact arithmetic; normals by search/normal_quantile.h. Rounded
+/// and clamped as above. `domain` is no GridValues.
+std::string ValueAt(const Domain& domain, double fraction);
+
 }  // namespace rung

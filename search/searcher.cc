@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <unordered_map>
 
 #include "core/check.h"
@@ -10,6 +11,7 @@
 #include "search/initial_points.h"
 #include "search/points_searcher.h"
 #include "search/random_searcher.h"
+#include "search/sobol_searcher.h"
 
 namespace rung {
 namespace {
@@ -39,17 +41,13 @@ struct Make {
   int64_t seed;
 
   absl::StatusOr<std::unique_ptr<Searcher>> operator()(const RandomSearcherSpec& random) const {
-    if (random.trials < 1) {
-      return absl::InvalidArgumentError(
-          fmt::format("searcher.random.trials: must be at least 1, found {}", random.trials));
-    }
-    if (static_cast<size_t>(random.trials) < spec.initial_points.size()) {
-      return absl::InvalidArgumentError(fmt::format(
-          "searcher.random.trials: must be at least the number of initial_points ({}), which are "
-          "counted among the trials, found {}",
-          spec.initial_points.size(), random.trials));
-    }
+    RUNG_RETURN_IF_ERROR(CheckTrials("searcher.random.trials", random.trials));
     return std::make_unique<RandomSearcher>(tree, random.trials, seed);
+  }
+  absl::StatusOr<std::unique_ptr<Searcher>> operator()(const SobolSearcherSpec& sobol) const {
+    RUNG_RETURN_IF_ERROR(CheckTrials("searcher.sobol.trials", sobol.trials));
+    return SobolSearcher::Create(sobol, space, tree,
+                                 static_cast<int64_t>(spec.initial_points.size()), seed);
   }
   absl::StatusOr<std::unique_ptr<Searcher>> operator()(const GridSearcherSpec& grid) const {
     return GridSearcher::Create(grid, space, seed);
@@ -62,6 +60,21 @@ struct Make {
         CompletePoints(points.points, tree, "searcher.points");
     if (!complete.ok()) return complete.status();
     return std::make_unique<PointsSearcher>(*std::move(complete));
+  }
+
+ private:
+  absl::Status CheckTrials(std::string_view path, int32_t trials) const {
+    if (trials < 1) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: must be at least 1, found {}", path, trials));
+    }
+    if (static_cast<size_t>(trials) < spec.initial_points.size()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: must be at least the number of initial_points ({}), which are counted among the "
+          "trials, found {}",
+          path, spec.initial_points.size(), trials));
+    }
+    return absl::OkStatus();
   }
 };
 

@@ -28,8 +28,11 @@ struct GridSearcherSpec {
 struct PointsSearcherSpec {
   std::vector<Configuration> points;
 };
+struct SobolSearcherSpec {
+  int32_t trials = 0;  ///< at least 1
+};
 struct SearcherSpec {
-  std::variant<RandomSearcherSpec, GridSearcherSpec, PointsSearcherSpec> kind;
+  std::variant<RandomSearcherSpec, GridSearcherSpec, PointsSearcherSpec, SobolSearcherSpec> kind;
   std::vector<Configuration> initial_points;  ///< come first, with any kind
 };
 

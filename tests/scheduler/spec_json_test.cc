@@ -224,6 +224,15 @@ const Refusal kRefusals[] = {
      "searcher: missing, must be an object such as {\"random\": {\"trials\": 27}}"},
     {"/searcher/random/trials", "0",
      "searcher.random.trials: must be an integer from 1 to 1000000, found 0"},
+    {"/searcher", R"({"sobol": {}})",
+     "searcher.sobol.trials: missing, must be the number of trials"},
+    {"/searcher", R"({"sobol": {"trials": 1.5}})",
+     "searcher.sobol.trials: must be an integer from 1 to 1000000, found 1.5"},
+    {"/searcher", R"({"sobol": {"trials": 8, "scramble": true}})",
+     "searcher.sobol.scramble: unknown key. Allowed: trials, initial_points"},
+    {"/searcher", R"({"sobol": {"trials": 8}, "random": {"trials": 8}})",
+     R"(searcher: must be one of {"random": …}, {"sobol": …}, {"grid": …}, {"points": …}, found )"
+     R"({"sobol":{"trials":8},"random":{"trials":8}})"},
     {"/searcher", R"({"tpe": {}})", "searcher.tpe: \"tpe\" comes with a later version"},
     {"/searcher", R"({"grid": {"points": {"wd": 3}}})",
      "searcher.grid.points.wd: no parameter of the space. Parameters: lr, batch_size, "
@@ -303,7 +312,7 @@ const Refusal kRefusals[] = {
 INSTANTIATE_TEST_SUITE_P(Documents, SpecJsonRefusal, ::testing::ValuesIn(kRefusals));
 
 TEST(SpecJson, WhatComesLaterIsUnimplementedAndWhatIsWrongIsInvalid) {
-  EXPECT_EQ(ReadExperimentDocument(With("/searcher", R"({"sobol": {}})"), "/srv").status().code(),
+  EXPECT_EQ(ReadExperimentDocument(With("/searcher", R"({"tpe": {}})"), "/srv").status().code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(ReadExperimentDocument(With("/goal", "1"), "/srv").status().code(),
             absl::StatusCode::kInvalidArgument);

@@ -3,7 +3,8 @@
 
 An implementation of its own, from the papers and the documentation: Philox4x32-10 (Salmon et al.,
 "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011), FNV-1a, Box and Muller (1958), exact
-fractions for quantised forms. Standard library only.
+fractions for quantised forms; Sobol' points from the table of Joe and Kuo (2008) by Bratley and
+Fox's recurrence, and Owen's nested scrambling. Standard library only.
 
     configurations_reference.py FILE           compares; status 1 and the first difference
     configurations_reference.py --write FILE   writes the configurations in the file anew
@@ -13,6 +14,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from statistics import NormalDist
 
 MASK32 = 0xFFFFFFFF
 
@@ -131,6 +133,88 @@ def same(a, b):
     return json.dumps(a) == json.dumps(b)
 
 
+# Joe and Kuo's table new-joe-kuo-6.21201 from dimension 2 on: degree, coefficients, initial m.
+JOE_KUO = [
+    (1, 0, [1]),
+    (2, 1, [1, 3]),
+    (3, 1, [1, 3, 1]),
+    (3, 2, [1, 1, 1]),
+    (4, 1, [1, 1, 3, 3]),
+    (4, 4, [1, 3, 5, 13]),
+    (5, 2, [1, 1, 5, 5, 17]),
+    (5, 4, [1, 1, 5, 5, 5]),
+    (5, 7, [1, 1, 7, 11, 19]),
+    (5, 11, [1, 1, 5, 1, 1]),
+    (5, 13, [1, 1, 1, 3, 11]),
+    (5, 14, [1, 3, 5, 5, 31]),
+    (6, 1, [1, 3, 3, 9, 7, 49]),
+    (6, 13, [1, 1, 1, 15, 21, 21]),
+    (6, 16, [1, 3, 1, 13, 27, 49]),
+]
+
+
+def sobol(index, dimension):
+    """32 binary digits of a coordinate of point `index`, in Gray-code order."""
+    if dimension == 0:
+        m = [1] * 32
+    else:
+        degree, a, m = JOE_KUO[dimension - 1]
+        m = list(m)
+        while len(m) < 32:
+            value = m[-degree] ^ (m[-degree] << degree)
+            for i in range(1, degree):
+                value ^= ((a >> (degree - 1 - i)) & 1) * (m[-i] << i)
+            m.append(value)
+    digits = 0
+    for k in range(32):
+        if (index ^ (index >> 1)) >> k & 1:
+            digits ^= m[k] << (31 - k)
+    return digits
+
+
+def scrambled(digits, seed, number_of_set, name):
+    """The numerator of the scrambled coordinate over 2^53."""
+    result = 0
+    for k in range(32):
+        stream = Stream(seed, (1 << k) + (digits >> (32 - k)), number_of_set, name)
+        digit = digits >> (31 - k) & 1
+        result = result << 1 | (digit ^ stream.bits() >> 63)
+    numbers = stream.bits(), stream.bits()
+    return result << 21 | numbers[digit] >> 43
+
+
+def quantile(numerator):
+    """Of the standard normal distribution, at the middle of the cell."""
+    if numerator >= 1 << 52:
+        return -quantile((1 << 53) - 1 - numerator)
+    return NormalDist().inv_cdf((numerator + 0.5) / 2**53)
+
+
+def value_at(form, arguments, numerator):
+    """The inverse of the form's distribution function."""
+    unit = numerator / 2**53
+    if form == "choice":
+        return arguments[numerator * len(arguments) >> 53]
+    a, b = arguments[0], arguments[1]
+    if form == "quniform":
+        k = numerator * steps(*arguments) >> 53
+        return float(decimal(a) + k * decimal(arguments[2]))
+    if form == "randint":
+        return a + (numerator * (b - a) >> 53)
+    if form == "qrandint":
+        return a + (numerator * ((b - a) // arguments[2] + 1) >> 53) * arguments[2]
+    if form == "normal":
+        return rounded(a + b * quantile(numerator), -math.inf, math.inf)
+    if form == "lognormal":
+        return rounded(math.exp(a + b * quantile(numerator)), 0, math.inf)
+
+    class Given:
+        def unit(self):
+            return unit
+
+    return draw(form, arguments, Given())
+
+
 def applies(when, values):
     return all(
         parent in values and any(same(values[parent], value) for value in wanted)
@@ -138,7 +222,28 @@ def applies(when, values):
     )
 
 
+def sobol_configuration(space, seed, trial, skipped):
+    """The configuration of the trial's point, or of the one `skipped` points behind it."""
+    drawn = sorted(name for name in space if split(space[name])[0] not in ("constant", "grid"))
+    combinations = math.prod(len(v["grid"]) for v in space.values() if split(v)[0] == "grid")
+
+    def text_of(name, form, arguments):
+        digits = sobol(trial // combinations + skipped, drawn.index(name))
+        number_of_set = trial % combinations
+        return value_at(form, arguments, scrambled(digits, seed, number_of_set, "rung.sobol." + name))
+
+    return fill(space, trial, text_of)
+
+
 def configuration(space, seed, trial, redraw):
+    return fill(
+        space,
+        trial,
+        lambda name, form, arguments: draw(form, arguments, Stream(seed, trial, redraw, name)),
+    )
+
+
+def fill(space, trial, text_of):
     grids = {}
     rest = trial
     for name in reversed(space):
@@ -156,7 +261,7 @@ def configuration(space, seed, trial, redraw):
         elif form == "grid":
             values[name] = grids[name]
         else:
-            values[name] = draw(form, arguments, Stream(seed, trial, redraw, name))
+            values[name] = text_of(name, form, arguments)
     return values
 
 
@@ -165,7 +270,8 @@ def configurations(case):
     made, used = [], set()
     for trial in range(case["trials"]):
         for redraw in range(1000 if case["finite"] else 1):
-            values = configuration(case["space"], case["seed"], trial, redraw)
+            of = sobol_configuration if case.get("searcher") == "sobol" else configuration
+            values = of(case["space"], case["seed"], trial, redraw)
             text = json.dumps(values)
             if not case["finite"] or text not in used:
                 used.add(text)

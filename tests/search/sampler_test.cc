@@ -198,6 +198,33 @@ TEST(Sampler, EndsOfARangeAreExact) {
   EXPECT_EQ(Between(0.1, 0.7, 1), 0.7);
 }
 
+TEST(Sampler, ValueAtInvertsTheDistributionFunction) {
+  constexpr double kLast = 1 - 0x1p-53;
+  const auto at = [](const Domain& domain) {
+    return std::vector{ValueAt(domain, 0), ValueAt(domain, 0.5), ValueAt(domain, kLast)};
+  };
+  EXPECT_THAT(at(Uniform{-2, 6}), ElementsAre("-2.0", "2.0", "6.0"));  // 12 digits of 6 − 1e-15
+  EXPECT_THAT(at(LogUniform{1e-6, 1e-2}), ElementsAre("1e-06", "1e-04", "0.01"));
+  EXPECT_THAT(at(QUniform{0.2, 0.8, 0.3}), ElementsAre("0.2", "0.5", "0.8"));
+  EXPECT_THAT(at(QLogUniform{1, 100, 1}), ElementsAre("1.0", "10.0", "100.0"));
+  EXPECT_THAT(at(RandInt{-3, 4}), ElementsAre("-3", "0", "3"));
+  EXPECT_THAT(at(QRandInt{1, 10, 3}), ElementsAre("1", "7", "10"));
+  EXPECT_THAT(at(LogRandInt{1, 1000}), ElementsAre("1", "31", "999"));
+  EXPECT_THAT(at(Choice{{"16", "true", "null"}}), ElementsAre("16", "true", "null"));
+  EXPECT_THAT(at(Constant{"[1]"}), ElementsAre("[1]", "[1]", "[1]"));
+  // 8.29236107581 standard deviations: half a step of 2^-53 from the ends.
+  EXPECT_THAT(at(Normal{3, 1}), ElementsAre("-5.29236107581", "3.0", "11.2923610758"));
+  EXPECT_EQ(ValueAt(LogNormal{0, 1}, 0.5), "1.0");
+}
+
+TEST(Sampler, ValueAtReachesTheEndsOfTheWidestIntegerRanges) {
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(ValueAt(RandInt{kMin, kMax}, 0), "-9223372036854775808");
+  EXPECT_EQ(ValueAt(RandInt{kMin, kMax}, 0.5), "-1");  // ⌊(2^64 − 1) / 2⌋ above the lowest
+  EXPECT_EQ(ValueAt(QRandInt{kMin, kMax, 1}, 0.5), "0");
+}
+
 TEST(ValueList, NamesTheValuesOfEveryFiniteForm) {
   const auto texts = [](const Domain& domain) {
     const std::optional<ValueList> list = ValueList::Of(domain);

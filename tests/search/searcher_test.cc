@@ -33,6 +33,13 @@ SpaceSpec FiniteSpace() {
            {.name = "layers", .domain = RandInt{1, 3}, .when = {}}}};
 }
 
+/// 8 configurations for each of 3 values of a grid.
+SpaceSpec GridSpace() {
+  SpaceSpec space = FiniteSpace();
+  space.parameters.push_back({.name = "fold", .domain = GridValues{{"0", "1", "2"}}, .when = {}});
+  return space;
+}
+
 Configuration AdamPoint() { return Point({{"optimizer", "\"adam\""}, {"layers", "2"}}); }
 
 struct Case {
@@ -62,6 +69,21 @@ std::vector<Case> Cases() {
        FiniteSpace(),
        8,
        "space_exhausted"},
+      {"SobolInfinite", {SobolSearcherSpec{40}, {}}, MixedSpace(), 40, "trials_exhausted"},
+      {"SobolInfiniteWithInitial",
+       {SobolSearcherSpec{40}, {mixed}},
+       MixedSpace(),
+       40,
+       "trials_exhausted"},
+      {"SobolFinite", {SobolSearcherSpec{100}, {}}, FiniteSpace(), 8, "space_exhausted"},
+      {"SobolFiniteCut", {SobolSearcherSpec{5}, {}}, FiniteSpace(), 5, "trials_exhausted"},
+      {"SobolFiniteWithInitial",
+       {SobolSearcherSpec{100}, points},
+       FiniteSpace(),
+       8,
+       "space_exhausted"},
+      {"SobolFiniteWithGrids", {SobolSearcherSpec{100}, {}}, GridSpace(), 24, "space_exhausted"},
+      {"RandomFiniteWithGrids", {RandomSearcherSpec{100}, {}}, GridSpace(), 24, "space_exhausted"},
       {"Grid", {GridSearcherSpec{}, {}}, FiniteSpace(), 8, "space_exhausted"},
       {"GridWithInitial", {GridSearcherSpec{}, points}, FiniteSpace(), 8, "space_exhausted"},
       // 3 · 3 · 2 combinations, and an initial point whose warm-up of 600 is not among them.
@@ -189,6 +211,15 @@ TEST(MakeSearcher, ConditionsOnNothingOrInACircleAreRefused) {
   space.parameters[0].when = {{.parameter = "nothing", .values = {"0.5"}}};
   EXPECT_EQ(ErrorOf({RandomSearcherSpec{1}, {}}, space),
             "space.optimizer.when.nothing: is no parameter");
+}
+
+TEST(MakeSearcher, SobolNeedsATrialAndRoomForItsInitialPoints) {
+  EXPECT_EQ(ErrorOf({SobolSearcherSpec{0}, {}}, FiniteSpace()),
+            "searcher.sobol.trials: must be at least 1, found 0");
+  EXPECT_THAT(ErrorOf({SobolSearcherSpec{1},
+                       {AdamPoint(), Point({{"optimizer", "\"adam\""}, {"layers", "1"}})}},
+                      FiniteSpace()),
+              HasSubstr("searcher.sobol.trials: must be at least the number of initial_points"));
 }
 
 std::vector<std::string> Values(const SearcherSpec& spec, const SpaceSpec& space,
