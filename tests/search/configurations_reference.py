@@ -229,8 +229,8 @@ def sobol_configuration(space, seed, trial, skipped):
 
     def text_of(name, form, arguments):
         digits = sobol(trial // combinations + skipped, drawn.index(name))
-        number_of_set = trial % combinations
-        return value_at(form, arguments, scrambled(digits, seed, number_of_set, "rung.sobol." + name))
+        numerator = scrambled(digits, seed, trial % combinations, "rung.sobol." + name)
+        return value_at(form, arguments, numerator)
 
     return fill(space, trial, text_of)
 

@@ -38,10 +38,12 @@ PURE_MAY_INCLUDE: dict[str, set[str]] = {
 SIMULATION = "tests/sim"
 SIMULATION_MAY_INCLUDE = {"core", "search", "storage", "scheduler", "trial_runner/worker"}
 
+# Of Boost only numbers are pure: random/ and math/.
 SHELL_HEADERS = re.compile(
     r"^(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token"
     r"|filesystem|fstream|iostream|unistd\.h|fcntl\.h|pthread\.h|signal\.h|poll\.h|sys/.*"
-    r"|netinet/.*|grpc.*|google/protobuf/.*|rung/v1/.*|sqlite3\.h|SQLiteCpp/.*|boost/.*"
+    r"|netinet/.*|grpc.*|google/protobuf/.*|rung/v1/.*|sqlite3\.h|SQLiteCpp/.*"
+    r"|boost/(?!random/|math/).*"
     r"|spdlog/.*|nlohmann/.*|CLI/.*|torch/.*|ATen/.*|c10/.*|absl/synchronization/.*"
     r"|absl/time/clock\.h)$"
 )
