@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rung.trial import (
+    Decision,
     ReportError,
     StopTrial,
     attempt,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Client",
+    "Decision",
     "ReportError",
     "RungError",
     "StopTrial",

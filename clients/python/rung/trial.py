@@ -17,10 +17,30 @@ import threading
 from typing import Any, Dict, Mapping, Optional
 
 
-class StopTrial(SystemExit):
-    """Raised by `report` on stop and pause; left alone it ends the process with status 0."""
+class Decision(str):
+    """What `report` returns: the word "continue", "stop" or "pause", and whether it is a promise.
 
-    def __init__(self, decision: str) -> None:
+    `durable` is False when the scheduler has not answered in time: the worker keeps the report and
+    delivers it later, and until then a loss of this machine loses it. Elsewhere it is a string.
+
+    Example: `if not rung.report(step, loss=loss).durable: print("reported, not yet stored")`
+    """
+
+    durable: bool
+
+    def __new__(cls, word: str, durable: bool = True) -> Decision:
+        decision = super().__new__(cls, word)
+        decision.durable = durable
+        return decision
+
+
+class StopTrial(SystemExit):
+    """Raised by `report` on stop and pause; left alone it ends the process with status 0.
+
+    `decision` is the word, a `Decision`: its `durable` says whether the last report is stored.
+    """
+
+    def __init__(self, decision: Decision) -> None:
         super().__init__(0)
         self.decision = decision
 
@@ -86,8 +106,9 @@ def report(
     count: Optional[int] = None,
     raise_on_stop: bool = True,
     **values: Any,
-) -> str:
-    """Reports metrics at a step and returns the decision once the report is durable and decided.
+) -> Decision:
+    """Reports metrics at a step and returns the decision once the report is durable and decided,
+    or after 2 s without the scheduler; then the decision's `durable` is False.
 
     Args:
         step: finished units of training, from 1; never decreases within an attempt.
@@ -96,7 +117,8 @@ def report(
         raise_on_stop: False returns "stop" and "pause" instead of raising.
         values: further metrics as keywords, `accuracy=0.81`.
 
-    Returns: "continue", or with raise_on_stop=False also "stop" or "pause".
+    Returns: "continue", or with raise_on_stop=False also "stop" or "pause": a `Decision`, which is
+        a str with the attribute `durable`.
     Raises: StopTrial on stop and pause; ReportError when the report is refused; ConnectionError
         when the worker is gone.
     Example: `rung.report(10, accuracy=0.81, loss=0.5)`
@@ -109,12 +131,13 @@ def report(
     if count is not None:
         body["count"] = _integer("count", count)
     answer = _channel.exchange({"report": body})
-    decision = answer.get("decision", "continue")
-    if decision not in ("stop", "pause"):
-        return "continue"  # an unknown word means continue
-    if raise_on_stop:
+    word = answer.get("decision", "continue")
+    if word not in ("stop", "pause"):
+        word = "continue"  # an unknown word means continue
+    decision = Decision(word, durable=answer.get("durable") is not False)
+    if raise_on_stop and word != "continue":
         raise StopTrial(decision)
-    return str(decision)
+    return decision
 
 
 def checkpoint(step: int, path: Any) -> None:

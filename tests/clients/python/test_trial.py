@@ -99,6 +99,21 @@ def test_an_unknown_decision_means_continue(worker: Worker) -> None:
     assert rung.report(1, accuracy=0.1) == "continue"
 
 
+def test_a_decision_says_whether_the_report_is_durable(worker: Worker) -> None:
+    kept = rung.report(1, accuracy=0.1)
+    assert (kept, kept.durable) == ("continue", True)
+    worker.answer = lambda request: {"decision": "continue", "durable": False}
+    kept = rung.report(2, accuracy=0.1)
+    assert (kept, kept.durable) == ("continue", False)
+    assert isinstance(kept, str), "a comparison with a word goes on working"
+    worker.answer = lambda request: {"decision": "stop", "durable": False}
+    stopped = rung.report(3, accuracy=0.1, raise_on_stop=False)
+    assert (stopped, stopped.durable) == ("stop", False)
+    with pytest.raises(rung.StopTrial) as ended:
+        rung.report(4, accuracy=0.1)
+    assert (ended.value.decision, ended.value.decision.durable) == ("stop", False)
+
+
 def test_a_refused_report_raises_and_the_next_one_works(worker: Worker) -> None:
     worker.answer = lambda request: {"error": "step 4 is lower than the last step 5"}
     with pytest.raises(rung.ReportError, match="last step 5"):
