@@ -77,10 +77,9 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
                 });
               },
           .on_lost =
-              [this](uint64_t stream, std::string reason) {
-                boost::asio::post(io_, [this, stream, reason = std::move(reason)] {
-                  OnStreamLost(stream, reason);
-                });
+              [this](uint64_t stream, SessionEnd end) {
+                boost::asio::post(
+                    io_, [this, stream, end = std::move(end)] { OnStreamLost(stream, end); });
               }});
 }
 
@@ -89,7 +88,7 @@ Agent::~Agent() {
   disk_.join();
 }
 
-void Agent::Run() {
+absl::Status Agent::Run() {
   signals_.add(SIGTERM);
   signals_.add(SIGINT);
   signals_.async_wait([this](boost::system::error_code error, int signal) {
@@ -102,6 +101,7 @@ void Agent::Run() {
   WarnOfSilence();
   const auto forever = boost::asio::make_work_guard(io_);
   io_.run();
+  return ended_;
 }
 
 void Agent::Shutdown() {
@@ -233,6 +233,7 @@ void Agent::OnStreamMessage(uint64_t stream, const v1::SchedulerMessage& message
   if (message.has_welcome()) {
     times_ = TimesFromProto(message.welcome());
     lost_reason_.clear();
+    refused_since_.reset();
     spdlog::info("connected to {} as '{}'", config_.server.target, config_.name);
     SendHeartbeats();
   }
@@ -249,14 +250,33 @@ void Agent::OnStreamMessage(uint64_t stream, const v1::SchedulerMessage& message
   }
 }
 
-void Agent::OnStreamLost(uint64_t stream, const std::string& reason) {
+void Agent::OnStreamLost(uint64_t stream, const SessionEnd& end) {
   if (stream != stream_) return;
   stream_ = 0;
-  if (std::exchange(lost_reason_, reason) != reason) {  // not once a second
-    spdlog::warn("no session with {}: {}; trials go on, and it is tried again",
-                 config_.server.target, reason);
-  }
   Apply(SchedulerLost{});
+  if (!end.refused) {
+    refused_since_.reset();
+  } else if (EndsAsRefused(end.reason)) {
+    return Shutdown();
+  }
+  if (std::exchange(lost_reason_, end.reason) == end.reason) return;  // not once a second
+  spdlog::warn("no session with {}: {}; trials go on, and it is tried again", config_.server.target,
+               end.reason);
+}
+
+bool Agent::EndsAsRefused(const std::string& reason) {
+  const MonoTime now = Now();
+  if (!refused_since_) refused_since_ = now;
+  // Whoever runs trials may be let in again, by a token that is put right on either side. In the
+  // end they are for nothing: the scheduler has given them up long before.
+  const bool patient = now - *refused_since_ < config_.limits.refusal_patience;
+  if (shutting_down_ || (patient && !runner_.HoldsNothing())) return false;
+  ended_ = absl::UnauthenticatedError(
+      config_.token.path().empty()
+          ? fmt::format("{} does not let this worker in: {}", config_.server.target, reason)
+          : fmt::format("{} does not let this worker in with the token of '{}': {}",
+                        config_.server.target, config_.token.path(), reason));
+  return true;
 }
 
 void Agent::OnFetchLog(const v1::FetchLog& fetch) {

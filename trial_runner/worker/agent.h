@@ -1,5 +1,7 @@
 #pragma once
 
+#include <absl/status/status.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -7,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +35,7 @@ namespace rung::worker {
 struct AgentConfig {
   std::string name;
   ServerAddress server;
-  std::string token{};
+  TokenFile token{};
   std::string shim_path;
   std::vector<std::string> outer_environment{};
   Limits limits{};
@@ -46,8 +49,11 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// THE loop; returns after Shutdown, when no process of any trial is left.
-  void Run();
+  /// THE loop; returns after Shutdown, when no process of any trial is left: OK, or
+  /// UNAUTHENTICATED when the scheduler does not let this worker in. A worker that holds no trial
+  /// ends at once then; one that does goes on trying, as in an outage, for
+  /// Limits::refusal_patience.
+  absl::Status Run();
   /// Ends trials (SIGTERM, a bounded grace, SIGKILL) and then Run. Any thread.
   void Shutdown();
 
@@ -77,7 +83,9 @@ class Agent {
                        const std::string& path);
   void OnStreamOpen(uint64_t stream);
   void OnStreamMessage(uint64_t stream, const v1::SchedulerMessage& message);
-  void OnStreamLost(uint64_t stream, const std::string& reason);
+  void OnStreamLost(uint64_t stream, const SessionEnd& end);
+  /// The scheduler does not let this worker in: whether it is to end, by the rule of Run.
+  bool EndsAsRefused(const std::string& reason);
   void OnFetchLog(const v1::FetchLog& fetch);
   void SendHeartbeats();
   /// Once, when the scheduler has not been reached soon after the start.
@@ -108,6 +116,8 @@ class Agent {
   uint64_t stream_ = 0;  ///< the open stream to the scheduler; 0: none
   SessionTimes times_;
   std::string lost_reason_;
+  std::optional<MonoTime> refused_since_;  ///< not let in since
+  absl::Status ended_;                     ///< what Run returns
   bool shutting_down_ = false;
 };
 

@@ -21,6 +21,8 @@ struct Limits {
   std::chrono::milliseconds exit_wait{10'000};
   /// An attempt waits this long for the resources of one that is being ended.
   std::chrono::milliseconds launch_wait{60'000};
+  /// A worker with trials that the scheduler does not let in tries this long before it ends them.
+  std::chrono::milliseconds refusal_patience{600'000};
   /// Upper bound of a trial's grace when the daemon itself ends.
   std::chrono::milliseconds shutdown_grace_max{30'000};
   /// Steps whose answer is remembered for ranks that come later.

@@ -33,7 +33,7 @@ struct LogUploads::Upload {
   std::atomic<bool> finished = false;
 };
 
-LogUploads::LogUploads(std::shared_ptr<grpc::Channel> channel, std::string token)
+LogUploads::LogUploads(std::shared_ptr<grpc::Channel> channel, TokenFile token)
     : stub_(v1::Workers::NewStub(std::move(channel))), token_(std::move(token)) {}
 
 LogUploads::~LogUploads() {
@@ -86,7 +86,7 @@ void LogUploads::EndOfAttempt(const std::string& attempt) {
 }
 
 void LogUploads::Run(Upload& upload) {
-  AddToken(token_, upload.context);
+  AddToken(token_.Secret(), upload.context);
   v1::UploadLogResponse response;
   const auto stream = stub_->UploadLog(&upload.context, &response);
   v1::UploadLogRequest request;

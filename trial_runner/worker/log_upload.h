@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rung/v1/workers.grpc.pb.h"
+#include "trial_runner/worker/token_file.h"
 
 /// Log files of ranks on their way to readers, each on a stream and a thread of its own. The
 /// methods are called from one thread.
@@ -26,7 +27,7 @@ class LogUploads {
  public:
   static constexpr size_t kUploadsMax = 16;
 
-  LogUploads(std::shared_ptr<grpc::Channel> channel, std::string token);
+  LogUploads(std::shared_ptr<grpc::Channel> channel, TokenFile token);
   /// Cancels all.
   ~LogUploads();
 
@@ -43,7 +44,7 @@ class LogUploads {
   void JoinFinished();
 
   std::unique_ptr<v1::Workers::Stub> stub_;
-  std::string token_;
+  TokenFile token_;
   std::map<uint64_t, std::unique_ptr<Upload>> uploads_;
 };
 

@@ -109,11 +109,11 @@ std::string HostName() {
 }
 
 /// The token for this server: none over a Unix socket.
-absl::StatusOr<std::string> TokenFor(const Options& options, const ServerAddress& server,
-                                     const WorkerHome& home) {
-  if (server.is_unix) return "";
-  if (!options.token_file.empty()) return ReadToken(options.token_file);
-  if (std::filesystem::exists(home.token_file())) return ReadToken(home.token_file());
+absl::StatusOr<TokenFile> TokenFor(const Options& options, const ServerAddress& server,
+                                   const WorkerHome& home) {
+  if (server.is_unix) return TokenFile();
+  if (!options.token_file.empty()) return TokenFile::Open(options.token_file);
+  if (std::filesystem::exists(home.token_file())) return TokenFile::Open(home.token_file());
   return absl::FailedPreconditionError(fmt::format(
       "a scheduler over TCP asks for a token: name a file with --token-file, or put one at '{}'",
       home.token_file().string()));
@@ -136,7 +136,7 @@ int Serve(const Options& options, const ServerAddress& server,
   }
   const absl::StatusOr<WorkerHome> home = WorkerHome::Open(folder);
   if (!home.ok()) return Fail(kFailed, home.status());
-  const absl::StatusOr<std::string> token = TokenFor(options, server, *home);
+  const absl::StatusOr<TokenFile> token = TokenFor(options, server, *home);
   if (!token.ok()) return Fail(kFailed, token.status());
 
   AgentConfig config{
@@ -159,8 +159,9 @@ int Serve(const Options& options, const ServerAddress& server,
   spdlog::info("offers {} CPUs, {} MiB, {} GPUs; home '{}'",
                static_cast<double>(inventory.total.milli_cpus) / 1000,
                inventory.total.memory_bytes >> 20, inventory.total.gpus, home->folder().string());
-  Agent(std::move(config), *home, inventory).Run();
+  const absl::Status ended = Agent(std::move(config), *home, inventory).Run();
   home->RemoveRecord();
+  if (!ended.ok()) return Fail(kFailed, ended);
   spdlog::info("ended");
   return 0;
 }

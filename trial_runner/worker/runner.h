@@ -43,6 +43,8 @@ class Runner {
   std::optional<MonoTime> NextDeadline() const;
   /// No process of any attempt is left.
   bool NoProcessLeft() const;
+  /// No attempt, not even one whose exit the scheduler has not acknowledged.
+  bool HoldsNothing() const { return attempts_.empty(); }
 
  private:
   enum class RankState { kStarting, kRunning, kExited, kGone };

@@ -76,15 +76,15 @@ void SchedulerSession::Run() {
     // Short waits: the end of the session is looked at in between.
     const auto deadline = std::chrono::system_clock::now() + std::chrono::milliseconds(200);
     if (!channel_->WaitForConnected(deadline)) continue;
-    const std::string reason = RunStream();
-    if (!Ending()) callbacks_.on_lost(stream_, reason);
+    SessionEnd end = RunStream();
+    if (!Ending()) callbacks_.on_lost(stream_, std::move(end));
     if (!WaitToReconnect()) return;
   } while (!Ending());
 }
 
-std::string SchedulerSession::RunStream() {
+SessionEnd SchedulerSession::RunStream() {
   grpc::ClientContext context;
-  AddToken(config_.token, context);
+  AddToken(config_.token.Secret(), context);
   const std::unique_ptr<Stream> stream = stub_->Session(&context);
   {
     const std::lock_guard lock(mutex_);
@@ -111,8 +111,11 @@ std::string SchedulerSession::RunStream() {
     const std::lock_guard lock(mutex_);
     context_ = nullptr;
   }
-  if (status.ok()) return "the scheduler ended the session";
-  return fmt::format("{} (code {})", status.error_message(), static_cast<int>(status.error_code()));
+  if (status.ok()) return {.reason = "the scheduler ended the session"};
+  const grpc::StatusCode code = status.error_code();
+  return {.reason = fmt::format("{} (code {})", status.error_message(), static_cast<int>(code)),
+          .refused = code == grpc::StatusCode::UNAUTHENTICATED ||
+                     code == grpc::StatusCode::PERMISSION_DENIED};
 }
 
 void SchedulerSession::WriteQueued(Stream& stream, grpc::ClientContext& context) {

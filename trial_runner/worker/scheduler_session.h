@@ -12,13 +12,14 @@
 #include <thread>
 
 #include "rung/v1/workers.grpc.pb.h"
+#include "trial_runner/worker/token_file.h"
 
 /// The stream to the scheduler, on threads of its own; reconnects for ever.
 namespace rung::worker {
 
 struct SessionConfig {
   std::string target;  ///< as gRPC takes it
-  std::string token;   ///< sent as `authorization: Bearer`; empty: none
+  TokenFile token;     ///< sent as `authorization: Bearer`
   std::chrono::milliseconds reconnect_wait{1'000};
   /// A scheduler that takes no more messages than this is cut off; what matters is sent again on
   /// the next stream.
@@ -31,13 +32,21 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target);
 /// `authorization: Bearer TOKEN`, unless it is empty.
 void AddToken(const std::string& token, grpc::ClientContext& context);
 
+/// Why a stream ended.
+struct SessionEnd {
+  std::string reason;
+  /// The scheduler does not let this caller in (UNAUTHENTICATED, PERMISSION_DENIED), which trying
+  /// again does not change: unlike a scheduler that is down, or busy.
+  bool refused = false;
+};
+
 class SchedulerSession {
  public:
   /// Called on the session's thread. `stream` numbers the streams from 1.
   struct Callbacks {
     std::function<void(uint64_t stream)> on_open;
     std::function<void(uint64_t stream, v1::SchedulerMessage message)> on_message;
-    std::function<void(uint64_t stream, std::string reason)> on_lost;
+    std::function<void(uint64_t stream, SessionEnd end)> on_lost;
   };
 
   SchedulerSession(std::shared_ptr<grpc::Channel> channel, SessionConfig config,
@@ -55,8 +64,8 @@ class SchedulerSession {
   using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::SchedulerMessage>;
 
   void Run();
-  /// One stream from its opening to its end. Returns why it ended.
-  std::string RunStream();
+  /// One stream from its opening to its end.
+  SessionEnd RunStream();
   void WriteQueued(Stream& stream, grpc::ClientContext& context);
   /// False when the session is to end.
   bool WaitToReconnect();

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 namespace rung::worker {
 namespace {
@@ -73,21 +72,6 @@ std::string LocalAddressTowards(const ServerAddress& server) {
   if (fd >= 0) close(fd);
   freeaddrinfo(found);
   return local;
-}
-
-absl::StatusOr<std::string> ReadToken(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) return absl::NotFoundError(fmt::format("cannot read the token file '{}'", file));
-  for (std::string line; std::getline(stream, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line.front() == '#') continue;
-    const size_t colon = line.find(':');
-    if (colon != std::string::npos && colon > 0 && colon + 1 < line.size()) {
-      return line.substr(colon + 1);
-    }
-  }
-  return absl::FailedPreconditionError(
-      fmt::format("the token file '{}' holds no line of the form name:secret", file));
 }
 
 }  // namespace rung::worker

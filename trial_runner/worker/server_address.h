@@ -24,8 +24,4 @@ absl::StatusOr<ServerAddress> ParseServerAddress(std::string_view text);
 /// the server is on this machine, or cannot be resolved now.
 std::string LocalAddressTowards(const ServerAddress& server);
 
-/// The secret of the first line `name:secret` of the token file; `#` begins a comment.
-/// Errors: NOT_FOUND, FAILED_PRECONDITION without such a line.
-absl::StatusOr<std::string> ReadToken(const std::string& file);
-
 }  // namespace rung::worker

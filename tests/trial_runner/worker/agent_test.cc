@@ -71,13 +71,13 @@ class AgentTest : public ::testing::Test {
         Inventory{.total = {.milli_cpus = 4000, .memory_bytes = 0, .gpus = 2},
                   .gpus = {{.uuid = "GPU-a"}, {.uuid = "GPU-b"}},
                   .notes = {}});
-    thread_ = std::thread([this] { agent_->Run(); });
+    thread_ = std::thread([this] { ended_ = agent_->Run(); });
     scheduler_->Await([](const v1::WorkerMessage& m) { return m.has_hello(); });
   }
   void End() {
-    if (!thread_.joinable()) return;
+    if (!agent_) return;
     agent_->Shutdown();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
     agent_.reset();
     home_.reset();
   }
@@ -205,6 +205,7 @@ class AgentTest : public ::testing::Test {
   std::optional<WorkerHome> home_;
   std::optional<Agent> agent_;
   std::thread thread_;
+  absl::Status ended_;  ///< what Run returned
 };
 
 TEST_F(AgentTest, HelloSaysWhatTheMachineOffers) {
@@ -218,6 +219,40 @@ TEST_F(AgentTest, HelloSaysWhatTheMachineOffers) {
   EXPECT_EQ(hello.total().gpus(), 2);
   EXPECT_THAT(hello.held(), SizeIs(0));
   scheduler_->Await([](const v1::WorkerMessage& m) { return m.has_heartbeat(); });
+}
+
+TEST_F(AgentTest, AWorkerThatIsNotLetInEndsWithTheReason) {
+  Begin();
+  scheduler_->Refuse({grpc::StatusCode::UNAUTHENTICATED, "the token is not known"});
+  thread_.join();
+  EXPECT_EQ(ended_.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(std::string(ended_.message()), HasSubstr("the token is not known"));
+}
+
+TEST_F(AgentTest, AWorkerThatIsNotLetInGoesOnWithItsTrialsAndTriesAgain) {
+  Begin();
+  Send(Start(1, "echo up >fifo; read word <in; test \"$word\" = go"));
+  EXPECT_EQ(FifoLine(), "up");
+  scheduler_->Refuse({grpc::StatusCode::PERMISSION_DENIED, "not you"});
+  scheduler_->AwaitRefusals(2);
+  scheduler_->ForgetMessages();
+  scheduler_->Refuse(grpc::Status::OK);
+  const v1::WorkerMessage hello =
+      scheduler_->Await([](const v1::WorkerMessage& m) { return m.has_hello(); });
+  EXPECT_THAT(hello.hello().held(), SizeIs(1));
+  TellScript("go");
+  EXPECT_EQ(scheduler_->AwaitExit(1).cause(), v1::EXIT_CAUSE_COMPLETED);
+}
+
+TEST_F(AgentTest, AWorkerThatIsNotLetInForTooLongEndsItsTrialsToo) {
+  limits_.refusal_patience = std::chrono::milliseconds(0);
+  Begin();
+  Send(Start(1, "echo $$ >fifo; exec sleep 1000"));
+  const int trial = PidFd(FifoLine());
+  scheduler_->Refuse({grpc::StatusCode::UNAUTHENTICATED, "the token is not known"});
+  thread_.join();
+  EXPECT_EQ(ended_.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_TRUE(Ends(trial));
 }
 
 TEST_F(AgentTest, GangRunsWithItsEnvironmentAndCompletes) {

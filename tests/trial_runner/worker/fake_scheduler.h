@@ -16,20 +16,22 @@
 
 namespace rung::worker {
 
-/// The scheduler's end of Workers, driven by a test: a real gRPC server on a Unix socket.
+/// The scheduler's end of Workers, driven by a test: a real gRPC server.
 class FakeScheduler final : public v1::Workers::Service {
  public:
   using SessionStream = grpc::ServerReaderWriter<v1::SchedulerMessage, v1::WorkerMessage>;
   /// Answers each message of a session; runs on gRPC's threads, one message at a time.
   using Reply = std::function<std::vector<v1::SchedulerMessage>(const v1::WorkerMessage&)>;
 
-  explicit FakeScheduler(const std::string& socket_path) : address_("unix:" + socket_path) {}
+  /// "/PATH" of a Unix socket, or "HOST:PORT".
+  explicit FakeScheduler(const std::string& address)
+      : address_(address.starts_with('/') ? "unix:" + address : address) {}
   ~FakeScheduler() override { Stop(); }
 
   void Start(Reply reply) {
     reply_ = std::move(reply);
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
+    builder.AddListeningPort(address_, grpc::InsecureServerCredentials(), &port_);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
@@ -39,6 +41,19 @@ class FakeScheduler final : public v1::Workers::Service {
     server_->Shutdown(std::chrono::system_clock::now());
     server_->Wait();
     server_.reset();
+  }
+
+  int port() const { return port_; }
+  /// From now on sessions are ended with this status, or, when OK, none is.
+  void Refuse(const grpc::Status& status) {
+    const std::lock_guard lock(mutex_);
+    refusal_ = status;
+    if (!status.ok() && context_ != nullptr) context_->TryCancel();
+  }
+  /// Returns when `count` sessions were refused.
+  void AwaitRefusals(int count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return refusals_ >= count; }));
   }
 
   void Send(const v1::SchedulerMessage& message) {
@@ -91,10 +106,16 @@ class FakeScheduler final : public v1::Workers::Service {
     messages_.clear();
   }
 
-  grpc::Status Session(grpc::ServerContext*, SessionStream* stream) override {
+  grpc::Status Session(grpc::ServerContext* context, SessionStream* stream) override {
     {
       const std::lock_guard lock(mutex_);
+      if (!refusal_.ok()) {
+        ++refusals_;
+        changed_.notify_all();
+        return refusal_;
+      }
       stream_ = stream;
+      context_ = context;
     }
     for (v1::WorkerMessage message; stream->Read(&message);) {
       const std::lock_guard lock(mutex_);
@@ -104,6 +125,7 @@ class FakeScheduler final : public v1::Workers::Service {
     }
     const std::lock_guard lock(mutex_);
     stream_ = nullptr;
+    context_ = nullptr;
     return grpc::Status::OK;
   }
   grpc::Status UploadLog(grpc::ServerContext*, grpc::ServerReader<v1::UploadLogRequest>* reader,
@@ -132,11 +154,15 @@ class FakeScheduler final : public v1::Workers::Service {
   };
 
   std::string address_;
+  int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   Reply reply_;
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   SessionStream* stream_ = nullptr;
+  grpc::ServerContext* context_ = nullptr;  ///< of the stream
+  grpc::Status refusal_;
+  int refusals_ = 0;
   std::vector<v1::WorkerMessage> messages_;
   std::map<uint64_t, Log> logs_;
 };

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/trial_runner/worker/fake_scheduler.h"
+
 namespace rung::worker {
 namespace {
 
@@ -87,6 +89,20 @@ TEST_F(WorkerProgramTest, TokenFileThatIsNotThereIsAFailure) {
   Program program("--server 127.0.0.1:7070 --token-file /does/not/exist --home " + folder_);
   EXPECT_THAT(program.ReadUntil(""), HasSubstr("cannot read the token file '/does/not/exist'"));
   EXPECT_EQ(program.ExitStatus(), 1);
+}
+
+TEST_F(WorkerProgramTest, AWrongTokenEndsItAndTheFileIsNamed) {
+  FakeScheduler scheduler("127.0.0.1:0");
+  scheduler.Refuse({grpc::StatusCode::UNAUTHENTICATED, "the token is not in the token file"});
+  scheduler.Start([](const v1::WorkerMessage&) { return std::vector<v1::SchedulerMessage>(); });
+  const std::string file = folder_ + "/wrong";
+  std::ofstream(file) << "me:secret\n";
+  Program program("--server 127.0.0.1:" + std::to_string(scheduler.port()) + " --home " + folder_ +
+                  " --token-file " + file);
+  const std::string output = program.ReadUntil("");
+  EXPECT_THAT(output, HasSubstr("with the token of '" + file + "': the token is not in the"));
+  EXPECT_EQ(program.ExitStatus(), 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/worker.json"));
 }
 
 TEST_F(WorkerProgramTest, OneWorkerAHomeAndSigtermEndsIt) {

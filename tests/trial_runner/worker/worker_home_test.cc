@@ -115,13 +115,5 @@ TEST(ServerAddress, OtherFormsAreRefused) {
   }
 }
 
-TEST_F(WorkerHomeTest, TokenIsTheFirstSecret) {
-  std::ofstream(root_ + "/token") << "# tokens\n\nworkers:s3:cret \r\nme:other\n";
-  EXPECT_EQ(*ReadToken(root_ + "/token"), "s3:cret");
-  std::ofstream(root_ + "/bad") << "nothing\n:x\n";
-  EXPECT_EQ(ReadToken(root_ + "/bad").status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(ReadToken(root_ + "/gone").status().code(), absl::StatusCode::kNotFound);
-}
-
 }  // namespace
 }  // namespace rung::worker
