@@ -4,19 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/check.h"
-#include "core/counter_random.h"
-#include "search/levels.h"
 
 namespace rung {
 namespace {
-
-LevelParameters LevelParametersOf(const AshaSpec& spec) {
-  return {.max_t = spec.max_t,
-          .grace_period = spec.grace_period,
-          .reduction_factor = spec.reduction_factor};
-}
 
 std::string RuleName(AshaSpec::Cut cut) {
   switch (cut) {
@@ -33,43 +26,20 @@ std::string RuleName(AshaSpec::Cut cut) {
 absl::StatusOr<std::unique_ptr<AshaStopping>> AshaStopping::Create(const AshaSpec& spec, Goal goal,
                                                                    int64_t seed) {
   RUNG_CHECK(spec.variant == AshaSpec::Variant::kStopping);
-  RUNG_RETURN_IF_ERROR(CheckLevelParameters(LevelParametersOf(spec)));
-  const int32_t most = HyperbandBrackets(LevelParametersOf(spec));
-  if (spec.brackets < 1 || spec.brackets > most) {
-    return absl::InvalidArgumentError(
-        fmt::format("scheduler.asha.brackets: must lie in 1 … {} (the number of levels and one), "
-                    "found {}",
-                    most, spec.brackets));
-  }
+  absl::StatusOr<Ladder> ladder = Ladder::Create(spec, seed);
+  if (!ladder.ok()) return ladder.status();
   if (spec.min_rivals < 0) {
     return absl::InvalidArgumentError(
         fmt::format("scheduler.asha.min_rivals: must be at least 0, found {}", spec.min_rivals));
   }
-  return std::unique_ptr<AshaStopping>(new AshaStopping(spec, goal, seed));
+  return std::unique_ptr<AshaStopping>(new AshaStopping(spec, goal, *std::move(ladder)));
 }
 
-AshaStopping::AshaStopping(const AshaSpec& spec, Goal goal, int64_t seed)
+AshaStopping::AshaStopping(const AshaSpec& spec, Goal goal, Ladder ladder)
     : spec_(spec),
       sign_(goal == Goal::kMaximize ? 1.0 : -1.0),
-      seed_(seed),
-      levels_(RungLevels(LevelParametersOf(spec))),
-      rungs_(static_cast<size_t>(spec.brackets), std::vector<RungTable>(levels_.size())) {
-  double bound = 0;
-  for (const double weight : BracketWeights(spec.brackets, spec.reduction_factor)) {
-    bound += weight;
-    bracket_bounds_.push_back(bound);
-  }
-}
-
-int32_t AshaStopping::BracketOf(TrialNumber trial) const {
-  if (spec_.brackets == 1) return 0;
-  const double draw =
-      CounterRandom({.seed = seed_, .trial = trial, .redraw = 0, .name = "rung.bracket"})
-          .NextUnit();
-  const auto bound = std::upper_bound(bracket_bounds_.begin(), bracket_bounds_.end(), draw);
-  // Rounding may leave the last bound just below 1.
-  return std::min(static_cast<int32_t>(bound - bracket_bounds_.begin()), spec_.brackets - 1);
-}
+      ladder_(std::move(ladder)),
+      rungs_(ladder_.brackets(), std::vector<RungTable>(ladder_.levels().size())) {}
 
 AshaStopping::Progress AshaStopping::ProgressOf(TrialNumber trial, int32_t bracket) const {
   const auto found = trials_.find(trial.value);
@@ -89,51 +59,38 @@ Verdict AshaStopping::OnReport(const RuleReport& report) {
             .reason = progress.non_finite ? "non_finite" : "below_cutoff",
             .records = {}};
   }
-  const bool finite = std::isfinite(report.value);
-  const Verdict completed = {
-      .decision = Decision::kStop, .reason = "max_t", .records = {}, .trial_completed = true};
-  if (!finite && spec_.non_finite == AshaSpec::NonFinite::kIgnore) {
-    return report.step > spec_.max_t ? completed : Verdict{};
-  }
-  const bool ends_by_value = !finite && spec_.non_finite == AshaSpec::NonFinite::kStop;
-  const bool at_end = report.step >= spec_.max_t && !ends_by_value;
-
-  const size_t next = progress.next_level;
-  const size_t passed = std::max(
-      next, static_cast<size_t>(std::upper_bound(levels_.begin(), levels_.end(), report.step) -
-                                levels_.begin()));
-  // Of the levels that this report passes only the highest is decided, and none where R is.
-  const size_t decided = at_end ? passed : passed - (passed > next ? 1 : 0);
-
-  Verdict verdict = at_end ? completed : Verdict{};
-  for (size_t level = next; level < decided; ++level) {
+  const Passage passage = ladder_.Pass(report.step, report.value, progress.next_level);
+  Verdict verdict;
+  for (size_t level = progress.next_level; level < passage.skipped_to; ++level) {
     verdict.records.push_back(Skipped({bracket, level, report}));
   }
-  if (ends_by_value) {
-    // It counts in the highest level passed, else in the lowest not yet passed, if there is one.
-    if (decided < levels_.size()) verdict.records.push_back(Loser({bracket, decided, report}));
+  if (passage.entered) {
+    const Place place{bracket, *passage.entered, report};
+    verdict.records.push_back(passage.loser ? Loser(place) : Judged(place));
+    if (verdict.records.back().decision == ToString(Decision::kStop)) {
+      verdict.decision = Decision::kStop;
+      verdict.reason = verdict.records.back().reason;
+    }
+  }
+  if (passage.non_finite) {
     verdict.decision = Decision::kStop;
     verdict.reason = "non_finite";
-  } else if (decided < passed) {
-    verdict.records.push_back(finite ? Judged({bracket, decided, report})
-                                     : Loser({bracket, decided, report}));
-    const DecisionRecord& last = verdict.records.back();
-    if (last.decision == ToString(Decision::kStop)) {
-      verdict.decision = Decision::kStop;
-      verdict.reason = last.reason;
-    }
+  } else if (passage.completed) {
+    verdict.decision = Decision::kStop;
+    verdict.reason = "max_t";
+    verdict.trial_completed = true;
   }
   for (const DecisionRecord& record : verdict.records) Apply(record);
   return verdict;
 }
 
-DecisionRecord AshaStopping::Row(const Passage& passage) {
-  const RungTable& rung = RungOf(passage.bracket, passage.level);
-  return {.bracket = passage.bracket,
-          .level = levels_[passage.level],
-          .trial = passage.report.trial,
-          .step = passage.report.step,
-          .value = passage.report.value,
+DecisionRecord AshaStopping::Row(const Place& place) {
+  const RungTable& rung = RungOf(place.bracket, place.level);
+  return {.bracket = place.bracket,
+          .level = ladder_.levels()[place.level],
+          .trial = place.report.trial,
+          .step = place.report.step,
+          .value = place.report.value,
           .n_before = rung.finite(),
           .entries = rung.entries(),
           .rank = std::nullopt,
@@ -143,32 +100,32 @@ DecisionRecord AshaStopping::Row(const Passage& passage) {
           .reason = {}};
 }
 
-DecisionRecord AshaStopping::Skipped(const Passage& passage) {
-  DecisionRecord row = Row(passage);
+DecisionRecord AshaStopping::Skipped(const Place& place) {
+  DecisionRecord row = Row(place);
   row.decision = "skipped";
   return row;
 }
 
-DecisionRecord AshaStopping::Loser(const Passage& passage) {
-  DecisionRecord row = Row(passage);
+DecisionRecord AshaStopping::Loser(const Place& place) {
+  DecisionRecord row = Row(place);
   ++row.entries;
   row.decision = ToString(Decision::kStop);
   row.reason = "non_finite";
   return row;
 }
 
-DecisionRecord AshaStopping::Judged(const Passage& passage) {
-  const RungTable& rung = RungOf(passage.bracket, passage.level);
-  const double value = sign_ * passage.report.value;
-  DecisionRecord row = Row(passage);
+DecisionRecord AshaStopping::Judged(const Place& place) {
+  const RungTable& rung = RungOf(place.bracket, place.level);
+  const double value = sign_ * place.report.value;
+  DecisionRecord row = Row(place);
   ++row.entries;
-  row.rank = rung.BetterThan(value, passage.report.trial) + 1;
+  row.rank = rung.BetterThan(value, place.report.trial) + 1;
   row.decision = ToString(Decision::kContinue);
   if (row.n_before == 0) {
     row.reason = "no_rivals";
     return row;
   }
-  const double cutoff = Cutoff(rung, value, passage.report.trial);
+  const double cutoff = Cutoff(rung, value, place.report.trial);
   row.cutoff = sign_ * cutoff;
   if (row.n_before < spec_.min_rivals) {
     row.reason = "few_rivals";
@@ -208,16 +165,14 @@ double AshaStopping::QuantileOf(const RungTable& rung) const {
 double AshaStopping::TopOf(const RungTable& rung, double value, TrialNumber trial) const {
   const int64_t n = rung.finite() + 1;
   const int64_t k = std::max<int64_t>(1, n / spec_.reduction_factor);
-  // The k-th best of the earlier values and this one, which stands in place `place` from 0.
-  const int64_t place = rung.BetterThan(value, trial);
-  if (place == k - 1) return value;
-  return rung.FromBest(place < k - 1 ? k - 2 : k - 1);
+  // The k-th best of the earlier values and this one, which `before` of them beat.
+  const int64_t before = rung.BetterThan(value, trial);
+  if (before == k - 1) return value;
+  return rung.FromBest(before < k - 1 ? k - 2 : k - 1);
 }
 
 void AshaStopping::Apply(const DecisionRecord& record) {
-  const auto found = std::lower_bound(levels_.begin(), levels_.end(), record.level);
-  RUNG_CHECK(found != levels_.end() && *found == record.level);
-  const auto level = static_cast<size_t>(found - levels_.begin());
+  const size_t level = ladder_.IndexOf(record.level);
   const double value = sign_ * record.value;
 
   Progress progress = ProgressOf(record.trial, record.bracket);

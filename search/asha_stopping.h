@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "search/ladder.h"
 #include "search/rung_table.h"
 #include "search/stopping_rule.h"
 
@@ -27,37 +28,37 @@ class AshaStopping final : public StoppingRule {
   static absl::StatusOr<std::unique_ptr<AshaStopping>> Create(const AshaSpec& spec, Goal goal,
                                                               int64_t seed);
 
-  int32_t BracketOf(TrialNumber trial) const override;
+  int32_t BracketOf(TrialNumber trial) const override { return ladder_.BracketOf(trial); }
   std::optional<Steps> MaxStep() const override { return spec_.max_t; }
-  std::vector<Steps> Levels() const override { return levels_; }
+  std::vector<Steps> Levels() const override { return ladder_.levels(); }
   Verdict OnReport(const RuleReport& report) override;
   void Restore(std::span<const DecisionRecord> records) override;
 
  private:
   /// What the records say of one trial.
   struct Progress {
-    size_t next_level = 0;  ///< index in levels_ of the lowest level not yet passed
+    size_t next_level = 0;  ///< index of the lowest level not yet passed
     bool stopped = false;
     bool non_finite = false;  ///< why it was stopped
   };
   /// A level that a report passes.
-  struct Passage {
+  struct Place {
     int32_t bracket;
-    size_t level;  ///< index in levels_
+    size_t level;  ///< index in the levels
     RuleReport report;
   };
 
-  AshaStopping(const AshaSpec& spec, Goal goal, int64_t seed);
+  AshaStopping(const AshaSpec& spec, Goal goal, Ladder ladder);
 
   /// Trials of bracket s pass the levels from index s on.
   Progress ProgressOf(TrialNumber trial, int32_t bracket) const;
   RungTable& RungOf(int32_t bracket, size_t level);
 
-  DecisionRecord Skipped(const Passage& passage);
-  DecisionRecord Loser(const Passage& passage);
-  DecisionRecord Judged(const Passage& passage);
-  /// The row of a passage before anything is decided.
-  DecisionRecord Row(const Passage& passage);
+  DecisionRecord Skipped(const Place& place);
+  DecisionRecord Loser(const Place& place);
+  DecisionRecord Judged(const Place& place);
+  /// The row of a place before anything is decided.
+  DecisionRecord Row(const Place& place);
 
   /// The value, larger is better, that `value` must reach; `rung` holds the earlier values alone.
   double Cutoff(const RungTable& rung, double value, TrialNumber trial) const;
@@ -69,10 +70,8 @@ class AshaStopping final : public StoppingRule {
 
   const AshaSpec spec_;
   const double sign_;  ///< 1 to maximize, −1 to minimize; inside, larger is better
-  const int64_t seed_;
-  const std::vector<Steps> levels_;            ///< of bracket 0
-  std::vector<double> bracket_bounds_;         ///< cumulative weights
-  std::vector<std::vector<RungTable>> rungs_;  ///< by bracket and index in levels_
+  const Ladder ladder_;
+  std::vector<std::vector<RungTable>> rungs_;  ///< by bracket and level
   std::unordered_map<int32_t, Progress> trials_;
 };
 

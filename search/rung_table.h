@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
+#include <optional>
 
 #include "core/ids.h"
 
@@ -23,8 +24,15 @@ class RungTable {
   int64_t finite() const { return static_cast<int64_t>(tree_.size()); }
   int64_t entries() const { return finite() + losers_; }
 
+  /// Takes out what Insert put in.
+  void Erase(double value, TrialNumber trial);
+
   /// How many finite entries are better than (value, trial).
   int64_t BetterThan(double value, TrialNumber trial) const;
+
+  /// The trial of the best finite entry, and of the best one behind (value, trial).
+  std::optional<TrialNumber> Best() const;
+  std::optional<TrialNumber> BestBehind(double value, TrialNumber trial) const;
 
   /// The value in place `index` from the best, 0 ≤ index < finite().
   double FromBest(int64_t index) const;

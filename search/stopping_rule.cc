@@ -1,5 +1,7 @@
 #include "search/stopping_rule.h"
 
+#include "core/check.h"
+#include "search/asha_promotion.h"
 #include "search/asha_stopping.h"
 #include "search/fifo.h"
 
@@ -18,14 +20,30 @@ struct Make {
       case AshaSpec::Variant::kStopping:
         return AshaStopping::Create(spec, goal, seed);
       case AshaSpec::Variant::kPromotion:
-        return absl::UnimplementedError(
-            "scheduler.asha.variant: \"promotion\" comes with a later version; \"stopping\" works");
+        return AshaPromotion::Create(spec, goal, seed);
     }
     return absl::InternalError("scheduler.asha.variant: not a variant");
   }
 };
 
 }  // namespace
+
+std::optional<TrialNumber> StoppingRule::NextPromotion(std::optional<TrialNumber>) const {
+  return std::nullopt;
+}
+
+std::optional<TrialNumber> StoppingRule::NextDrain() const { return std::nullopt; }
+
+Verdict StoppingRule::Promote(TrialNumber, Grant) {
+  RUNG_CHECK(false);  // the two above name nobody
+  return {};
+}
+
+void StoppingRule::PromoteOnArrival(Grant, Verdict&) {
+  RUNG_CHECK(false);  // OnReport never says pause
+}
+
+void StoppingRule::OnTrialEnded(TrialNumber, TrialState) {}
 
 absl::StatusOr<std::unique_ptr<StoppingRule>> MakeStoppingRule(const StoppingRuleSpec& spec,
                                                                Goal goal, int64_t seed) {

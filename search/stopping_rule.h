@@ -58,15 +58,23 @@ struct RuleReport {
   double value = 0;  ///< the objective, with the user's sign
 };
 
+/// Why a paused trial gets resources (§4).
+enum class Grant {
+  kEarned,  ///< it is among the first of its rung
+  kDrain,   ///< nothing else is left and no trial has completed
+};
+
 struct Verdict {
   Decision decision = Decision::kContinue;
-  std::string reason;  ///< of a stop or pause: max_t, below_cutoff, non_finite, …
+  std::string reason;  ///< of the decision: max_t, below_cutoff, non_finite, promoted_on_arrival, …
   std::vector<DecisionRecord> records;  ///< rows to store with the report, in order
   bool trial_completed = false;         ///< R is reached: the trial is complete
 };
 
-/// An implementation guarantees: answers depend on the calls so far alone; after Restore(records) a
-/// fresh object goes on exactly as the one that returned those records would have.
+/// An implementation guarantees: answers depend on the calls so far alone; after Restore(records),
+/// OnTrialEnded of the trials that failed or were cancelled, and OnReport of what paused trials
+/// reported after their pause, a fresh object goes on exactly as the one that returned those
+/// records would have.
 class StoppingRule {
  public:
   virtual ~StoppingRule() = default;
@@ -79,11 +87,33 @@ class StoppingRule {
 
   /// Steps of one trial never decrease, except that a resumed attempt passes decided levels again,
   /// which gives `continue` if the trial went on there, else what was decided, and no second
-  /// record.
+  /// record. Of a paused trial nothing is decided, but the first report at or past each further
+  /// level is kept until Promote.
   virtual Verdict OnReport(const RuleReport& report) = 0;
 
   /// Replays stored rows, in `seq` order.
   virtual void Restore(std::span<const DecisionRecord> records) = 0;
+
+  // What follows is for rules that pause trials (§4); the others never do, and keep these.
+
+  /// The paused trials that have earned the next rung, the first claim first: the first of them, or
+  /// the one behind `after`, which must be one. nullopt: there is none.
+  virtual std::optional<TrialNumber> NextPromotion(std::optional<TrialNumber> after) const;
+  /// The paused trial that a drain takes: the best of the highest rung that has one.
+  virtual std::optional<TrialNumber> NextDrain() const;
+
+  /// Gives resources to a paused trial that one of the two names. The verdict has the grant's
+  /// record and then those of the trial's next report that was kept, if there is one: `continue`
+  /// means that the trial is to run, `pause` that it waits at a further level, `stop` that it has
+  /// ended.
+  virtual Verdict Promote(TrialNumber trial, Grant grant);
+  /// The resources that the trial of `paused` would free go to itself. `paused` is the verdict that
+  /// the last call of OnReport gave; it becomes `continue` with the reason, in its last record too,
+  /// and the grant's record is appended.
+  virtual void PromoteOnArrival(Grant grant, Verdict& paused);
+
+  /// A trial that failed or was cancelled is not promoted any more, and keeps its entries.
+  virtual void OnTrialEnded(TrialNumber trial, TrialState state);
 };
 
 /// `seed` draws the brackets. Errors: INVALID_ARGUMENT with a path below `scheduler`; UNIMPLEMENTED

@@ -95,9 +95,9 @@ TEST_F(SchedulerClient, NothingIsCreatedFromWhatIsRefused) {
   asha.max_t = 10;
   asha.grace_period = 1;
   asha.reduction_factor = 3;
-  asha.variant = AshaSpec::Variant::kPromotion;
+  asha.brackets = 9;
   spec.scheduler = asha;
-  EXPECT_EQ(world.TryCreate(spec, "r1").status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(world.TryCreate(spec, "r1").status().message(), HasSubstr("asha.brackets"));
   spec.scheduler = FifoSpec{};
   spec.best_by = BestBy::kMaxT;
   EXPECT_THAT(world.TryCreate(spec, "r1").status().message(), HasSubstr("best_by"));

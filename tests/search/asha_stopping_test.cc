@@ -146,15 +146,6 @@ TEST(AshaStopping, BadSettingsAreRefusedWithTheirPath) {
               ::testing::HasSubstr("scheduler.asha.min_rivals"));
 }
 
-TEST(AshaStopping, PromotionComesLater) {
-  AshaSpec spec = Spec100();
-  spec.variant = AshaSpec::Variant::kPromotion;
-  const auto rule = MakeStoppingRule(spec, Goal::kMaximize, 0);
-  EXPECT_EQ(rule.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(rule.status().message()),
-              ::testing::HasSubstr("comes with a later version"));
-}
-
 TEST(AshaStopping, OvershootSkipsTheLevelsAndEndsTheTrial) {
   const auto rule = Make({.max_t = 9, .grace_period = 4, .reduction_factor = 2});  // 4, 8
   const Verdict verdict = rule->OnReport({{0}, 9, 0.5});

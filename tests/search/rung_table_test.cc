@@ -31,6 +31,22 @@ TEST(RungTable, AgreesWithASortedListUnderTies) {
   EXPECT_EQ(table.finite(), 500);
 }
 
+TEST(RungTable, FindsTheBestAndTheBestBehindAnEntry) {
+  RungTable table;
+  EXPECT_FALSE(table.Best().has_value());
+  table.Insert(.5, {1});
+  table.Insert(.7, {2});
+  table.Insert(.5, {0});
+  EXPECT_EQ(table.Best()->value, 2);
+  EXPECT_EQ(table.BestBehind(.7, {2})->value, 0);
+  EXPECT_EQ(table.BestBehind(.5, {0})->value, 1);
+  EXPECT_FALSE(table.BestBehind(.5, {1}).has_value());
+  EXPECT_EQ(table.BestBehind(.6, {9})->value, 0);  // it need not hold the entry
+  table.Erase(.5, {0});
+  EXPECT_EQ(table.BestBehind(.7, {2})->value, 1);
+  EXPECT_EQ(table.finite(), 2);
+}
+
 TEST(RungTable, LosersAreEntriesAndNothingElse) {
   RungTable table;
   table.InsertLoser();
