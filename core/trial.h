@@ -14,6 +14,7 @@ namespace rung {
 ///                  ├─▶ Completed  exit 0, max_t, or finished by its client
 ///                  ├─▶ Stopped    by a rule (or not_promoted, from Paused)
 ///                  └─▶ Failed     more failures than max_failures, or lost_repeatedly
+///   Paused ─▶ Completed, Stopped  at its promotion, by what it reported after it had paused
 ///   any that is not final ─▶ Cancelled  by rung stop, a limit, or the end of its experiment
 enum class TrialState { kQueued, kRunning, kPaused, kCompleted, kStopped, kFailed, kCancelled };
 

@@ -50,6 +50,10 @@ void Scheduler::State::AssignToClient(ExperimentRecord& experiment, TrialRecord&
   row.id = {trial.row.id, trial.next_attempt()};
   row.state = AttemptState::kRunning;
   row.owner = e.owner;
+  // Clients keep their own checkpoints: a trial that its client gave back after a pause goes on
+  // from its last report; one whose client failed or was lost begins anew.
+  const bool given_back = trial.attempt && trial.attempt->row.exit_cause == ExitCause::kStopped;
+  row.resume_step = given_back ? trial.row.last_step.value_or(0) : 0;
   row.started = now_.wall;
   AttemptRecord attempt(std::move(row), Reduce::kRank0, now_.mono);
   attempt.client_lease = e.lease;
@@ -94,12 +98,15 @@ StopAttempt Scheduler::State::StopCommand(const ExperimentRecord& experiment,
   const TrialTemplate& trial_template = experiment.trial_template();
   StopAttempt stop;
   stop.attempt = trial.attempt->row.id;
-  stop.reason = trial.row.reason;
+  // A trial that was paused may meanwhile wait for its next attempt, or have ended at its
+  // promotion.
+  const bool cancelled = trial.row.state == TrialState::kCancelled;
+  const bool paused = trial.attempt->told == Decision::kPause;
+  stop.reason = paused && !cancelled ? "paused" : trial.row.reason;
   // A trial that reached its end may still evaluate and save.
   stop.grace = trial.row.state == TrialState::kCompleted ? trial_template.finish_grace
                                                          : trial_template.grace;
-  stop.at_once = trial.row.state == TrialState::kCancelled ||
-                 experiment.row.state == ExperimentState::kStopping;
+  stop.at_once = cancelled || experiment.row.state == ExperimentState::kStopping;
   return stop;
 }
 
@@ -139,7 +146,8 @@ void Scheduler::State::EndAttempt(ExperimentRecord& experiment, TrialRecord& tri
 
 void Scheduler::State::AfterExit(ExperimentRecord& experiment, TrialRecord& trial,
                                  ExitCause cause) {
-  if (IsFinal(trial.row.state)) return Settle(trial);  // decided before: the exit changes nothing
+  // What was decided before, the exit does not change: a stop, or a pause (and even a promotion).
+  if (trial.row.state != TrialState::kRunning) return Settle(trial);
   Touch(trial);
   switch (cause) {
     case ExitCause::kCompleted:
@@ -195,10 +203,55 @@ void Scheduler::State::StopNow(ExperimentRecord& experiment, TrialRecord& trial)
   Send(trial.attempt->row.workers, std::move(stop));
 }
 
+/// After SetTrialState: the trial waits at `level`, and its resources are free once its processes
+/// are gone.
+void Scheduler::State::Pause(TrialRecord& trial, Steps level) {
+  trial.row.reason = fmt::format("at level {}", level);
+  Touch(trial);
+  LogEvent(trial, "trial_paused",
+           fmt::format("trial {} is paused at level {}", ToString(trial.row.id), level));
+}
+
+/// Gives a paused trial its next attempt, unless what it reported after its pause decides
+/// otherwise.
+void Scheduler::State::Promote(ExperimentRecord& experiment, TrialRecord& trial, Grant grant) {
+  Verdict verdict = experiment.rule->Promote(trial.row.id.number, grant);
+  LogEvent(trial, "trial_promoted",
+           fmt::format("trial {} goes on from level {}: {}", ToString(trial.row.id),
+                       verdict.records.front().level, verdict.records.front().reason));
+  LogDecisions(experiment, trial, verdict.records);
+  const std::optional<Steps> max_step = experiment.rule->MaxStep();
+  // A step beyond R ends a trial even without the objective, of which the rule has not heard.
+  const bool beyond_end = max_step && trial.row.last_step > max_step;
+  if (verdict.decision == Decision::kContinue && beyond_end) {
+    verdict.decision = Decision::kStop;
+    verdict.reason = "max_t";
+    verdict.trial_completed = true;
+  }
+  switch (verdict.decision) {
+    case Decision::kContinue:
+      experiment.SetTrialState(trial, TrialState::kQueued, "");
+      return Touch(trial);
+    case Decision::kPause:
+      return Pause(trial, verdict.records.back().level);
+    case Decision::kStop:
+      break;
+  }
+  if (verdict.trial_completed) {
+    // What it reported after that step counts no more than after any other end.
+    trial.attempt->finished_at = trial.attempt->FirstStepAtEnd(experiment.spec.metric, *max_step);
+    const Steps end = trial.attempt->finished_at.value_or(*max_step);
+    trial.SupersedeAfter(end, experiment.spec, max_step);
+  }
+  EndTrial(experiment, trial,
+           verdict.trial_completed ? TrialState::kCompleted : TrialState::kStopped, verdict.reason);
+}
+
 void Scheduler::State::EndTrial(ExperimentRecord& experiment, TrialRecord& trial, TrialState state,
                                 const std::string& reason) {
   RUNG_CHECK(IsFinal(state));
   experiment.SetTrialState(trial, state, reason);
+  experiment.rule->OnTrialEnded(trial.row.id.number, state);
   trial.row.ended = now_.wall;
   Touch(trial);
   LogEvent(trial, "trial_ended",
@@ -237,8 +290,10 @@ void Scheduler::State::BeginStopping(ExperimentRecord& experiment, const std::st
   Touch(experiment);
   LogEvent(experiment, "experiment_stopping",
            fmt::format("experiment {} is being stopped: {}", ToString(experiment.row.id), reason));
-  for (const TrialNumber number : std::set(experiment.queued())) {
-    EndTrial(experiment, experiment.At(number), TrialState::kCancelled, reason);
+  for (const auto* waiting : {&experiment.queued(), &experiment.paused()}) {
+    for (const TrialNumber number : std::set(*waiting)) {
+      EndTrial(experiment, experiment.At(number), TrialState::kCancelled, reason);
+    }
   }
   for (const TrialNumber number : std::set(experiment.live())) {
     TrialRecord& trial = experiment.At(number);
@@ -247,8 +302,8 @@ void Scheduler::State::BeginStopping(ExperimentRecord& experiment, const std::st
   }
 }
 
-/// Ends an experiment of which nothing runs or can come. One whose trials all failed, or were
-/// stopped before any completed, has failed.
+/// Ends an experiment of which nothing runs or can come: paused trials wait until none of them can
+/// go on. One whose trials all failed, or were stopped before any completed, has failed.
 void Scheduler::State::EndIfDone(ExperimentRecord& experiment) {
   if (!experiment.live().empty()) return;
   ExperimentState state = ExperimentState::kStopped;
@@ -256,6 +311,11 @@ void Scheduler::State::EndIfDone(ExperimentRecord& experiment) {
   if (experiment.row.state != ExperimentState::kStopping) {
     if (!experiment.queued().empty() || experiment.HasNext()) return;
     const bool completed = experiment.CountOf(TrialState::kCompleted) > 0;
+    if (experiment.rule->NextPromotion(std::nullopt)) return;
+    if (!completed && experiment.rule->NextDrain()) return;
+    for (const TrialNumber number : std::set(experiment.paused())) {
+      EndTrial(experiment, experiment.At(number), TrialState::kStopped, "not_promoted");
+    }
     state = completed ? ExperimentState::kCompleted : ExperimentState::kFailed;
     reason = completed ? experiment.searcher->ExhaustedReason() : "no_trial_completed";
   }

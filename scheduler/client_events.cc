@@ -40,7 +40,11 @@ void Scheduler::State::On(const CreateExperiment& e) {
   ExperimentRecord& experiment = **made;
   experiment.row.planned_trials = experiment.searcher->PlannedTrials();
   experiment.row.max_step = experiment.rule->MaxStep();
-  experiment.row.plan = PlanJson(spec.scheduler, *experiment.rule, experiment.row.planned_trials);
+  const absl::StatusOr<Plan> plan = MakePlan({.rule = spec.scheduler,
+                                              .trials = experiment.row.planned_trials,
+                                              .concurrent = spec.limits.max_concurrent});
+  if (!plan.ok()) return Answer(e.reply, plan.status());
+  experiment.row.plan = PlanJson(*plan, experiment.row.planned_trials);
   if (spec.limits.deadline) experiment.deadline = now_.mono + *spec.limits.deadline;
   last_experiment_id_ = row.id;
   experiments_[row.id] = *std::move(made);
@@ -133,7 +137,13 @@ TrialRecord* Scheduler::State::NextForClient(ExperimentRecord& experiment) {
   if (max_concurrent && static_cast<int64_t>(experiment.live().size()) >= *max_concurrent) {
     return nullptr;
   }
-  if (!experiment.queued().empty()) return &experiment.At(*experiment.queued().begin());
+  for (WorkDemand demand = DemandOf(experiment, nullptr);; demand = DemandOf(experiment, nullptr)) {
+    if (!demand.queued.empty()) return &experiment.At(demand.queued.front().number);
+    if (demand.promotions.empty()) break;
+    // The promoted trial is queued now, and waits there if its last client has not finished it.
+    Promote(experiment, experiment.At(demand.promotions.front().number),
+            demand.drain ? Grant::kDrain : Grant::kEarned);
+  }
   if (!experiment.HasNext()) return nullptr;
   TrialRecord& trial = experiment.AddTrial(now_.wall);
   LogEvent(trial, "trial_created", fmt::format("trial {} was created", ToString(trial.row.id)));

@@ -31,7 +31,12 @@ std::string DescribeTrial(const TrialRecord& trial) {
   text += fmt::format("  attempt {} {} on {} resume_step={} processes={}", attempt.row.id.attempt,
                       ToString(attempt.row.state), attempt.row.workers, attempt.row.resume_step,
                       attempt.row.processes);
-  if (attempt.live()) text += fmt::format(" stopped_at={}", OrDash(attempt.stopped_at));
+  if (attempt.live()) {
+    text +=
+        fmt::format(" stopped_at={} told={} finished_at={} went_on={}", OrDash(attempt.stopped_at),
+                    ToString(attempt.told), OrDash(attempt.finished_at),
+                    attempt.went_on ? attempt.went_on->second : "-");
+  }
   text += '\n';
   for (const auto& [step, values] : attempt.stored) {
     for (const auto& [name, value] : values) {
@@ -54,6 +59,13 @@ std::string Scheduler::State::Describe() const {
     text +=
         fmt::format(" deadline={}\n",
                     experiment->deadline ? experiment->deadline->time_since_epoch().count() : -1);
+    for (auto next = experiment->rule->NextPromotion(std::nullopt); next;
+         next = experiment->rule->NextPromotion(*next)) {
+      text += fmt::format("  has earned the next rung: {}\n", next->value);
+    }
+    if (const auto drained = experiment->rule->NextDrain()) {
+      text += fmt::format("  would be drained first: {}\n", drained->value);
+    }
     for (const auto& [worker, why] : experiment->refused_by) {
       text += fmt::format("  refused by {}: {}\n", worker, why);
     }

@@ -39,17 +39,14 @@ absl::StatusOr<ExperimentCheck> CheckExperiment(std::string_view document,
   const ExperimentSpec& spec = read->spec;
   const auto searcher = MakeSearcher(spec.searcher, spec.space, spec.seed);
   if (!searcher.ok()) return searcher.status();
-  const auto rule = MakeStoppingRule(spec.scheduler, spec.goal, spec.seed);
-  if (!rule.ok()) return rule.status();
-
   ExperimentCheck check;
   check.planned_trials = (*searcher)->PlannedTrials();
-  check.plan_json = PlanJson(spec.scheduler, **rule, check.planned_trials);
   WarnOfSpace(spec.space, check.warnings);
   const absl::StatusOr<Plan> plan = MakePlan({.rule = spec.scheduler,
                                               .trials = check.planned_trials,
                                               .concurrent = spec.limits.max_concurrent});
   if (!plan.ok()) return plan.status();
+  check.plan_json = PlanJson(*plan, check.planned_trials);
   for (const std::string& warning : plan->warnings) {
     check.warnings.push_back("scheduler: " + warning);
   }

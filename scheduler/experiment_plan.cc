@@ -8,37 +8,33 @@ namespace rung {
 namespace {
 
 std::string OrNull(std::optional<int64_t> n) { return n ? fmt::format("{}", *n) : "null"; }
-std::string OrNull(std::optional<double> x) { return x ? JsonFloat(*x) : "null"; }
+
+std::string BracketJson(const PlannedBracket& bracket, bool known) {
+  const auto number = [&](double x) { return known ? JsonFloat(x) : std::string("null"); };
+  std::string rungs;
+  for (const PlannedLevel& level : bracket.levels) {
+    rungs += fmt::format("{}{{\"level\":{},\"expected_trials\":{}}}", rungs.empty() ? "" : ",",
+                         level.level, number(level.expected_trials));
+  }
+  return fmt::format(
+      "{{\"bracket\":{},\"expected_trials\":{},\"rungs\":[{}],\"expected_completed\":{}}}",
+      bracket.index, number(bracket.expected_trials), rungs, number(bracket.expected_completed));
+}
 
 }  // namespace
 
-std::string PlanJson(const StoppingRuleSpec& spec, const StoppingRule& rule,
-                     std::optional<int64_t> planned_trials) {
-  const std::optional<Steps> max_step = rule.MaxStep();
-  const auto* asha = std::get_if<AshaSpec>(&spec);
-  std::optional<double> trials;
-  if (planned_trials) trials = static_cast<double>(*planned_trials);
-
-  std::string rungs;
-  std::optional<double> steps = trials && max_step ? std::optional(0.0) : std::nullopt;
-  Steps from = 0;
-  for (const Steps level : rule.Levels()) {
-    rungs += fmt::format("{}{{\"level\":{},\"expected_trials\":{}}}", rungs.empty() ? "" : ",",
-                         level, OrNull(trials));
-    if (steps) *steps += *trials * static_cast<double>(level - from);
-    if (trials && asha != nullptr) *trials /= static_cast<double>(asha->reduction_factor);
-    from = level;
+std::string PlanJson(const Plan& plan, std::optional<int64_t> planned_trials) {
+  std::string brackets;
+  for (const PlannedBracket& bracket : plan.brackets) {
+    if (!plan.max_step) continue;  // fifo has one bracket without an end
+    brackets += (brackets.empty() ? "" : ",") + BracketJson(bracket, planned_trials.has_value());
   }
-  if (steps) *steps += *trials * static_cast<double>(*max_step - from);
-
-  std::optional<int64_t> full;
-  if (planned_trials && max_step) full = *planned_trials * *max_step;
+  const bool known = planned_trials && plan.max_step;
   return fmt::format(
       "{{\"max_step\":{},\"planned_trials\":{},\"brackets\":[{}],\"expected_steps\":{},"
       "\"full_steps\":{}}}",
-      OrNull(max_step), OrNull(planned_trials),
-      rungs.empty() ? "" : fmt::format("{{\"bracket\":0,\"rungs\":[{}]}}", rungs), OrNull(steps),
-      OrNull(full));
+      OrNull(plan.max_step), OrNull(planned_trials), brackets,
+      known ? JsonFloat(plan.expected_steps) : "null", known ? JsonFloat(plan.full_steps) : "null");
 }
 
 }  // namespace rung

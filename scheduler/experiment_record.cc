@@ -57,6 +57,7 @@ TrialRecord& ExperimentRecord::RestoreTrial(TrialRow trial_row) {
 void ExperimentRecord::Index(const TrialRecord& trial) {
   ++counts_[static_cast<size_t>(trial.row.state)];
   if (trial.row.state == TrialState::kQueued) queued_.insert(trial.row.id.number);
+  if (trial.row.state == TrialState::kPaused) paused_.insert(trial.row.id.number);
   if (trial.live()) live_.insert(trial.row.id.number);
   any_report = any_report || trial.row.last_step.has_value();
 }
@@ -67,11 +68,10 @@ void ExperimentRecord::SetTrialState(TrialRecord& trial, TrialState state, std::
   ++counts_[static_cast<size_t>(state)];
   trial.row.state = state;
   trial.row.reason = std::move(reason);
-  if (state == TrialState::kQueued) {
-    queued_.insert(trial.row.id.number);
-  } else {
-    queued_.erase(trial.row.id.number);
-  }
+  queued_.erase(trial.row.id.number);
+  paused_.erase(trial.row.id.number);
+  if (state == TrialState::kQueued) queued_.insert(trial.row.id.number);
+  if (state == TrialState::kPaused) paused_.insert(trial.row.id.number);
 }
 
 void ExperimentRecord::SetAttemptState(TrialRecord& trial, AttemptState state) {

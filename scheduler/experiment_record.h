@@ -57,6 +57,8 @@ class ExperimentRecord {
   void SetAttempt(TrialRecord& trial, AttemptRecord attempt);
 
   const std::set<TrialNumber>& queued() const { return queued_; }
+  /// Trials that wait at a level, whether or not their last attempt is final.
+  const std::set<TrialNumber>& paused() const { return paused_; }
   /// Trials whose newest attempt is not final.
   const std::set<TrialNumber>& live() const { return live_; }
   int64_t CountOf(TrialState state) const { return counts_[static_cast<size_t>(state)]; }
@@ -67,6 +69,7 @@ class ExperimentRecord {
   const TrialTemplate template_;
   std::deque<TrialRecord> trials_;  ///< by number; a deque keeps references valid
   std::set<TrialNumber> queued_;
+  std::set<TrialNumber> paused_;
   std::set<TrialNumber> live_;
   std::array<int64_t, 7> counts_ = {};
   bool asked_ = false;                 ///< whether next_ is the searcher's answer

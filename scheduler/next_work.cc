@@ -19,13 +19,16 @@ std::optional<size_t> IndexOf(std::span<const WorkerOffer> offer, const std::str
 std::optional<Work> FirstThatFits(const WorkDemand& demand, std::span<const WorkerOffer> offer) {
   if (demand.at_max_concurrent) return std::nullopt;
   bool anywhere_is_full = false;  // equal gangs: what one trial found full is full for the next
-  for (const QueuedTrial& trial : demand.queued) {
-    if (!trial.only_on && anywhere_is_full) continue;
-    const std::vector<WorkerOffer> workers = WorkersFor(demand, trial, offer);
-    const std::optional<size_t> placed = PlaceGang(demand.gang, workers);
-    if (placed)
-      return Work{demand.experiment, trial.number, *IndexOf(offer, workers[*placed].name)};
-    if (!trial.only_on) anywhere_is_full = true;
+  for (const auto* trials : {&demand.queued, &demand.promotions, &demand.new_trials}) {
+    for (const QueuedTrial& trial : *trials) {
+      if (!trial.only_on && anywhere_is_full) continue;
+      const std::vector<WorkerOffer> workers = WorkersFor(demand, trial, offer);
+      const std::optional<size_t> placed = PlaceGang(demand.gang, workers);
+      if (placed) {
+        return Work{demand.experiment, trial.number, *IndexOf(offer, workers[*placed].name)};
+      }
+      if (!trial.only_on) anywhere_is_full = true;
+    }
   }
   return std::nullopt;
 }

@@ -18,14 +18,17 @@ struct QueuedTrial {
   std::optional<std::string> only_on;  ///< the one worker that has its checkpoint
 };
 
-/// What one Active experiment wants. The searcher's next trial is queued already: it waits ahead of
-/// placement, with the highest number, and so comes last.
+/// What one Active experiment wants, the first wish first.
 struct WorkDemand {
   ExperimentId experiment;
   int32_t priority = 0;
   int64_t slots_in_use = 0;
   Gang gang;
-  std::vector<QueuedTrial> queued;    ///< by number
+  std::vector<QueuedTrial> queued;      ///< by number: lost, retried, promoted and waiting
+  std::vector<QueuedTrial> promotions;  ///< paused trials by their claim, or the one to be drained
+  bool drain = false;                   ///< `promotions` is a drain
+  /// The searcher's next trial, which waits ahead of placement.
+  std::vector<QueuedTrial> new_trials;
   std::set<std::string> passed_over;  ///< workers that refused a trial of this experiment
   bool at_max_concurrent = false;     ///< nothing more may run now
 };
@@ -41,7 +44,8 @@ std::vector<WorkerOffer> WorkersFor(const WorkDemand& demand, const QueuedTrial&
                                     std::span<const WorkerOffer> offer);
 
 /// First the experiment (higher priority, then fewer slots in use, then lower id), within it the
-/// lowest number that fits; what does not fit is passed over. nullopt: nothing fits.
+/// queued trials, the promotions and the new trials; what does not fit is passed over. nullopt:
+/// nothing fits.
 std::optional<Work> NextWork(std::span<const WorkDemand> demands,
                              std::span<const WorkerOffer> offer);
 

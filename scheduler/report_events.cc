@@ -224,13 +224,18 @@ void Scheduler::State::StoreStep(ExperimentRecord& experiment, TrialRecord& tria
   }
   experiment.any_report = true;
   // After max_t a final evaluation at the same step counts for best, later steps do not.
-  const bool past_end =
-      trial.row.state == TrialState::kCompleted && attempt.stopped_at && step > *attempt.stopped_at;
+  const bool past_end = trial.row.state == TrialState::kCompleted && attempt.finished_at &&
+                        step > *attempt.finished_at;
   if (objective && !past_end) {
     trial.AddObjective(step, *objective, experiment.spec, experiment.rule->MaxStep());
   }
   Touch(trial);
-  if (attempt.row.state != AttemptState::kStopping) Judge(experiment, trial, step, objective);
+  if (attempt.row.state != AttemptState::kStopping) {
+    Judge(experiment, trial, step, objective);
+  } else if (trial.row.state == TrialState::kPaused && objective) {
+    // Decides nothing now: the rule keeps what it needs at the trial's promotion.
+    experiment.rule->OnReport({trial.row.id.number, step, *objective});
+  }
 }
 
 /// The first stored report of a further attempt: later steps of earlier ones no longer count.
@@ -250,20 +255,39 @@ void Scheduler::State::Judge(ExperimentRecord& experiment, TrialRecord& trial, S
     verdict = {
         .decision = Decision::kStop, .reason = "max_t", .records = {}, .trial_completed = true};
   }
-  for (DecisionRecord& r : verdict.records) {
-    Log(DecisionRow{experiment.row.id, ++experiment.last_seq, trial.attempt->row.id.attempt,
-                    r.bracket, r.level, r.trial, r.step, r.value, r.n_before, r.entries, r.rank,
-                    r.cutoff, std::move(r.rule), std::move(r.decision), std::move(r.reason),
-                    now_.wall});
+  if (verdict.decision == Decision::kPause) {
+    // Who would get what the trial frees is asked of the state after the pause.
+    experiment.SetTrialState(trial, TrialState::kPaused, "");
+    if (const std::optional<Grant> grant = GrantOnArrival(experiment, trial)) {
+      experiment.rule->PromoteOnArrival(*grant, verdict);
+      experiment.SetTrialState(trial, TrialState::kRunning, "");
+    }
+    assign_work_ = true;  // its rung has one entry more, so another trial may have earned the next
   }
-  RUNG_CHECK(verdict.decision != Decision::kPause);  // promotion comes with a later version
-  if (verdict.decision != Decision::kStop) return;
-  trial.attempt->stopped_at = step;
-  trial.attempt->open.StopWaiting();
+  LogDecisions(experiment, trial, verdict.records);
+  AttemptRecord& attempt = *trial.attempt;
+  if (verdict.decision == Decision::kContinue) {
+    if (!verdict.reason.empty()) attempt.went_on = {step, verdict.reason};
+    return;
+  }
+  attempt.stopped_at = step;
+  attempt.told = verdict.decision;
+  if (verdict.trial_completed) attempt.finished_at = step;
+  attempt.open.StopWaiting();
   experiment.SetAttemptState(trial, AttemptState::kStopping);
   TouchAttempt(trial);
+  if (verdict.decision == Decision::kPause) return Pause(trial, verdict.records.back().level);
   EndTrial(experiment, trial,
            verdict.trial_completed ? TrialState::kCompleted : TrialState::kStopped, verdict.reason);
+}
+
+void Scheduler::State::LogDecisions(ExperimentRecord& experiment, const TrialRecord& trial,
+                                    const std::vector<DecisionRecord>& records) {
+  for (const DecisionRecord& r : records) {
+    Log(DecisionRow{experiment.row.id, ++experiment.last_seq, trial.attempt->row.id.attempt,
+                    r.bracket, r.level, r.trial, r.step, r.value, r.n_before, r.entries, r.rank,
+                    r.cutoff, r.rule, r.decision, r.reason, now_.wall});
+  }
 }
 
 /// What the report of `step` is answered: after a stop its reason again, but a repeat of an earlier
@@ -272,11 +296,15 @@ Scheduler::State::Told Scheduler::State::ToldAt(const ExperimentRecord& experime
                                                 const TrialRecord& trial, Steps step,
                                                 bool repeated) const {
   const AttemptRecord& attempt = *trial.attempt;
-  if (attempt.row.state != AttemptState::kStopping) return {};
+  const bool stopping = attempt.row.state == AttemptState::kStopping;
   const bool before = attempt.stopped_at ? step < *attempt.stopped_at : repeated;
-  if (before) return {};
+  if (!stopping || before) {
+    const bool here = attempt.went_on && attempt.went_on->first == step;
+    return {.reason = here ? attempt.went_on->second : ""};
+  }
   const StopAttempt stop = StopCommand(experiment, trial);
-  return {Decision::kStop, stop.reason, stop.grace};
+  const bool cancelled = trial.row.state == TrialState::kCancelled;
+  return {cancelled ? Decision::kStop : attempt.told, stop.reason, stop.grace};
 }
 
 void Scheduler::State::SendAnswer(const TrialRecord& trial, Steps step,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "scheduler/scheduler_state.h"
@@ -87,20 +88,15 @@ absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snaps
   for (const AttemptRow& row : snapshot.attempts) {
     if (absl::Status status = RestoreAttempt(experiment, row, now); !status.ok()) return status;
   }
-  std::vector<DecisionRecord> records;
-  for (const DecisionRow& row : snapshot.decisions) {
-    records.push_back(RecordOf(row));
-    experiment.last_seq = row.seq;
-  }
-  experiment.rule->Restore(records);
   for (const CheckpointRow& row : snapshot.checkpoints) {
     experiment.At(row.attempt.trial.number).checkpoints.push_back(row);
   }
   RestoreMetrics(experiment, snapshot);
+  RestoreRule(experiment, snapshot);
   for (const TrialRecord& trial : experiment.trials()) {
     experiment.Index(trial);
     if (!trial.live()) continue;
-    RestoreStop(experiment, experiment.At(trial.row.id.number), snapshot);
+    RestoreAnswers(experiment, experiment.At(trial.row.id.number), snapshot);
   }
   experiments_[experiment.row.id] = *std::move(made);
   return absl::OkStatus();
@@ -146,29 +142,58 @@ void Scheduler::State::RestoreMetrics(ExperimentRecord& experiment,
   }
 }
 
-/// Finds again the step whose report was answered with the stop: its decision row has it, but
-/// max_t and a non-finite value past the last level write none.
-void Scheduler::State::RestoreStop(ExperimentRecord& experiment, TrialRecord& trial,
+/// After RestoreMetrics: what a paused trial has reported since its pause is not decided yet.
+void Scheduler::State::RestoreRule(ExperimentRecord& experiment,
                                    const ExperimentSnapshot& snapshot) {
+  std::vector<DecisionRecord> records;
+  std::map<TrialNumber, Steps> paused_at;
+  for (const DecisionRow& row : snapshot.decisions) {
+    records.push_back(RecordOf(row));
+    experiment.last_seq = row.seq;
+    if (row.decision == ToString(Decision::kPause)) paused_at[row.trial] = row.step;
+  }
+  experiment.rule->Restore(records);
+  for (const TrialRecord& trial : experiment.trials()) {
+    const TrialNumber number = trial.row.id.number;
+    if (IsFinal(trial.row.state)) experiment.rule->OnTrialEnded(number, trial.row.state);
+    if (trial.row.state != TrialState::kPaused) continue;
+    for (auto it = trial.objective.upper_bound(paused_at.at(number)); it != trial.objective.end();
+         ++it) {
+      experiment.rule->OnReport({number, it->first, it->second});
+    }
+  }
+}
+
+/// Finds again what the reports of a live attempt were answered. The step of a stop or a pause is
+/// in its decision row, but max_t and a non-finite value past the last level write none.
+void Scheduler::State::RestoreAnswers(ExperimentRecord& experiment, TrialRecord& trial,
+                                      const ExperimentSnapshot& snapshot) {
   AttemptRecord& attempt = *trial.attempt;
+  for (const DecisionRow& row : snapshot.decisions) {
+    if (row.trial != trial.row.id.number || row.attempt != attempt.row.id.attempt) continue;
+    if (row.decision == "promote") attempt.went_on = {row.step, row.reason};
+    const std::optional<Decision> decision = ParseDecision(row.decision);
+    if (!decision || decision == Decision::kContinue) continue;
+    // Of several the first: after a pause the others were decided at a promotion and told nobody.
+    attempt.stopped_at = row.step;
+    attempt.told = *decision;
+    break;
+  }
   if (attempt.row.state != AttemptState::kStopping) return;
   attempt.open.StopWaiting();
-  if (trial.row.state == TrialState::kCancelled) return;
-  for (const DecisionRow& row : snapshot.decisions) {
-    const bool of_it = row.trial == trial.row.id.number && row.attempt == attempt.row.id.attempt;
-    if (of_it && row.decision == ToString(Decision::kStop)) attempt.stopped_at = row.step;
-  }
   const std::optional<Steps> max_step = experiment.rule->MaxStep();
-  for (const auto& [step, values] : attempt.stored) {
-    if (attempt.stopped_at) break;
-    const auto objective = values.find(experiment.spec.metric);
-    const bool has = objective != values.end();
-    const bool at_end = max_step && (step > *max_step || (has && step == *max_step));
-    const bool non_finite = has && !std::isfinite(objective->second);
-    if (trial.row.state == TrialState::kCompleted ? at_end : non_finite) attempt.stopped_at = step;
-  }
-  if (trial.row.state == TrialState::kCompleted && attempt.stopped_at) {
-    trial.objective.erase(trial.objective.upper_bound(*attempt.stopped_at), trial.objective.end());
+  if (trial.row.state == TrialState::kCompleted && max_step) {
+    attempt.finished_at = attempt.FirstStepAtEnd(experiment.spec.metric, *max_step);
+    if (!attempt.stopped_at) attempt.stopped_at = attempt.finished_at;
+    if (!attempt.finished_at) return;
+    trial.objective.erase(trial.objective.upper_bound(*attempt.finished_at), trial.objective.end());
+  } else if (trial.row.state == TrialState::kStopped && !attempt.stopped_at) {
+    for (const auto& [step, values] : attempt.stored) {
+      const auto objective = values.find(experiment.spec.metric);
+      if (objective == values.end() || std::isfinite(objective->second)) continue;
+      attempt.stopped_at = step;
+      break;
+    }
   }
 }
 

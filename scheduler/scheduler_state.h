@@ -111,6 +111,8 @@ class Scheduler::State {
   void Supersede(ExperimentRecord& experiment, TrialRecord& trial);
   void Judge(ExperimentRecord& experiment, TrialRecord& trial, Steps step,
              std::optional<double> objective);
+  void LogDecisions(ExperimentRecord& experiment, const TrialRecord& trial,
+                    const std::vector<DecisionRecord>& records);
   void SendAnswer(const TrialRecord& trial, Steps step, std::vector<uint64_t> report_ids,
                   const Told& told);
   Told ToldAt(const ExperimentRecord& experiment, const TrialRecord& trial, Steps step,
@@ -129,6 +131,8 @@ class Scheduler::State {
   void AfterFailure(ExperimentRecord& experiment, TrialRecord& trial);
   void AfterLoss(ExperimentRecord& experiment, TrialRecord& trial);
   void StopNow(ExperimentRecord& experiment, TrialRecord& trial);
+  void Pause(TrialRecord& trial, Steps level);
+  void Promote(ExperimentRecord& experiment, TrialRecord& trial, Grant grant);
   void EndTrial(ExperimentRecord& experiment, TrialRecord& trial, TrialState state,
                 const std::string& reason);
   static void Settle(TrialRecord& trial);
@@ -139,7 +143,11 @@ class Scheduler::State {
   // work_assignment.cc
   void AssignWork();
   void QueueAhead(ExperimentRecord& experiment);
-  WorkDemand DemandOf(const ExperimentRecord& experiment) const;
+  WorkDemand DemandOf(ExperimentRecord& experiment, const TrialRecord* leaving) const;
+  void AddPromotions(ExperimentRecord& experiment, const TrialRecord* leaving,
+                     WorkDemand& demand) const;
+  static bool IsDrainDue(ExperimentRecord& experiment);
+  std::optional<Grant> GrantOnArrival(ExperimentRecord& experiment, const TrialRecord& trial);
   Resume ResumeOf(const ExperimentRecord& experiment, const TrialRecord& trial) const;
   void Explain(const std::vector<WorkDemand>& demands, const std::vector<WorkerOffer>& offer);
   void SetWaitingReason(TrialRecord& trial, const std::string& reason);
@@ -165,8 +173,9 @@ class Scheduler::State {
   absl::Status RestoreExperiment(const ExperimentSnapshot& snapshot, Now now, ExperimentSpec spec);
   absl::Status RestoreAttempt(ExperimentRecord& experiment, const AttemptRow& row, Now now);
   static void RestoreMetrics(ExperimentRecord& experiment, const ExperimentSnapshot& snapshot);
-  static void RestoreStop(ExperimentRecord& experiment, TrialRecord& trial,
-                          const ExperimentSnapshot& snapshot);
+  static void RestoreRule(ExperimentRecord& experiment, const ExperimentSnapshot& snapshot);
+  static void RestoreAnswers(ExperimentRecord& experiment, TrialRecord& trial,
+                             const ExperimentSnapshot& snapshot);
 
   SchedulerConfig config_;
   ExperimentId last_experiment_id_;

@@ -242,7 +242,7 @@ ExperimentSpec ReadSpec(const JsonNode& node) {
   const auto trial = object.Find("trial");
   if (trial && node.problems().ok()) spec.trial = ReadTrial(*trial, spec.space);
   if (const auto scheduler = object.Find("scheduler")) {
-    spec.scheduler = ReadStoppingRule(*scheduler, spec.trial && spec.trial->resumable);
+    spec.scheduler = ReadStoppingRule(*scheduler, spec.trial);
   }
   ReadObjective(object, spec);
   if (const auto limits = object.Find("limits")) spec.limits = ReadLimits(*limits);

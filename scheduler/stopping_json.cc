@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <limits>
 #include <utility>
+
+#include "search/levels.h"
 
 namespace rung {
 namespace {
+
+using Variant = AshaSpec::Variant;
 
 constexpr Steps kStepsMax = 1'000'000'000'000;  // times η stays within 64 bits
 
@@ -16,38 +18,48 @@ Steps ReadSteps(const JsonObject& object, std::string_view key) {
   return node ? node->Integer(1, kStepsMax) : 1;
 }
 
-AshaSpec::Variant ReadVariant(const JsonNode& node, const JsonObject& object, bool resumable) {
-  using Variant = AshaSpec::Variant;
+/// Promotion is for trials that go on from a checkpoint. Clients of ask/tell keep their own.
+Variant ReadVariant(const JsonObject& object, const std::optional<TrialTemplate>& trial) {
   constexpr WordTable<Variant, 2> kVariants{
       {{Variant::kStopping, "stopping"}, {Variant::kPromotion, "promotion"}}};
+  const bool resumable = trial && trial->resumable;
   const auto written = object.Find("variant");
-  Variant variant = resumable ? Variant::kPromotion : Variant::kStopping;
-  if (written) variant = written->Word(kVariants);
-  if (variant == Variant::kPromotion) {
-    node.problems().RefuseForNow(
-        PathOfKey(node.path(), "variant"),
-        written ? "\"promotion\"" : "\"promotion\" (the default of a resumable trial)",
-        "; set \"variant\": \"stopping\"");
+  if (!written) return resumable ? Variant::kPromotion : Variant::kStopping;
+  const Variant variant = written->Word(kVariants);
+  if (variant == Variant::kPromotion && trial && !resumable) {
+    written->Refuse(
+        "\"stopping\" unless trial.resumable is true (a promoted trial goes on from "
+        "its checkpoint)");
   }
   return variant;
 }
 
-/// 1 ≤ S ≤ levels + 1, levels being r·η^k below R (EARLY_STOPPING.md §1).
-int32_t ReadBrackets(const JsonObject& object, const AshaSpec& spec) {
-  const auto node = object.Find("brackets");
-  if (!node) return 1;
-  int32_t levels = 0;
-  for (Steps level = spec.grace_period; level < spec.max_t; level *= spec.reduction_factor) {
-    ++levels;
+/// What only the stopping variant knows.
+void ReadCut(const JsonObject& object, AshaSpec& spec) {
+  const bool promotion = spec.variant == Variant::kPromotion;
+  constexpr std::string_view kAbsent =
+      "absent with variant \"promotion\", the default of a resumable trial, which stops nobody "
+      "(or set \"variant\": \"stopping\")";
+  if (const auto cut = object.Find("cut")) {
+    constexpr WordTable<AshaSpec::Cut, 2> kCuts{
+        {{AshaSpec::Cut::kQuantile, "quantile"}, {AshaSpec::Cut::kTop, "top"}}};
+    spec.cut = cut->Word(kCuts);
+    if (promotion && spec.cut != AshaSpec::Cut::kQuantile) cut->Refuse(kAbsent);
   }
-  const int32_t brackets = node->Integer32(1, levels + 1);
-  if (brackets > 1) node->problems().RefuseForNow(node->path(), "more than 1 bracket");
-  return brackets;
+  if (const auto rivals = object.Find("min_rivals")) {
+    spec.min_rivals = rivals->Integer(0, 1'000'000'000);
+    if (promotion && spec.min_rivals != 0) rivals->Refuse(kAbsent);
+  }
 }
 
-AshaSpec ReadAsha(const JsonNode& node, bool resumable) {
-  const JsonObject object(node, {"max_t", "grace_period", "reduction_factor", "brackets", "variant",
-                                 "cut", "min_rivals", "non_finite"});
+/// `hyperband` is a name for asha with all its brackets.
+AshaSpec ReadAsha(const JsonNode& node, const std::optional<TrialTemplate>& trial,
+                  bool all_brackets) {
+  const JsonObject object =
+      all_brackets ? JsonObject(node, {"max_t", "grace_period", "reduction_factor", "variant",
+                                       "cut", "min_rivals", "non_finite"})
+                   : JsonObject(node, {"max_t", "grace_period", "reduction_factor", "brackets",
+                                       "variant", "cut", "min_rivals", "non_finite"});
   AshaSpec spec;
   spec.max_t = ReadSteps(object, "max_t");
   spec.grace_period = ReadSteps(object, "grace_period");
@@ -57,17 +69,16 @@ AshaSpec ReadAsha(const JsonNode& node, bool resumable) {
   if (!node.problems().ok()) return spec;
   if (spec.grace_period > spec.max_t) {
     object.Find("grace_period")->Refuse(fmt::format("at most max_t, which is {}", spec.max_t));
+    return spec;
   }
-  spec.brackets = ReadBrackets(object, spec);
-  spec.variant = ReadVariant(node, object, resumable);
-  if (const auto cut = object.Find("cut")) {
-    constexpr WordTable<AshaSpec::Cut, 1> kCuts{{{AshaSpec::Cut::kQuantile, "quantile"}}};
-    constexpr std::array<std::string_view, 1> kLater{"top"};
-    spec.cut = cut->Word(kCuts, kLater);
-  }
-  if (const auto rivals = object.Find("min_rivals")) {
-    spec.min_rivals = rivals->Integer(0, 1'000'000'000);
-  }
+  const int32_t most = HyperbandBrackets({.max_t = spec.max_t,
+                                          .grace_period = spec.grace_period,
+                                          .reduction_factor = spec.reduction_factor});
+  const auto brackets = all_brackets ? std::nullopt : object.Find("brackets");
+  if (all_brackets) spec.brackets = most;
+  if (brackets) spec.brackets = brackets->Integer32(1, most);
+  spec.variant = ReadVariant(object, trial);
+  ReadCut(object, spec);
   if (const auto non_finite = object.Find("non_finite")) {
     using NonFinite = AshaSpec::NonFinite;
     constexpr WordTable<NonFinite, 3> kPolicies{
@@ -79,15 +90,18 @@ AshaSpec ReadAsha(const JsonNode& node, bool resumable) {
 
 }  // namespace
 
-StoppingRuleSpec ReadStoppingRule(const JsonNode& node, bool resumable) {
-  const JsonObject object(node, {"fifo", "asha"}, {"hyperband", "median", "pbt"});
+StoppingRuleSpec ReadStoppingRule(const JsonNode& node, const std::optional<TrialTemplate>& trial) {
+  const JsonObject object(node, {"fifo", "asha", "hyperband"}, {"median", "pbt"});
   const auto fifo = object.Find("fifo");
   const auto asha = object.Find("asha");
-  if (fifo.has_value() == asha.has_value()) {
-    if (node.json().is_object()) node.Refuse("one of {\"fifo\": {}}, {\"asha\": …}");
+  const auto hyperband = object.Find("hyperband");
+  if (fifo.has_value() + asha.has_value() + hyperband.has_value() != 1) {
+    if (node.json().is_object())
+      node.Refuse("one of {\"fifo\": {}}, {\"asha\": …}, {\"hyperband\": …}");
     return FifoSpec{};
   }
-  if (asha) return ReadAsha(*asha, resumable);
+  if (asha) return ReadAsha(*asha, trial, /*all_brackets=*/false);
+  if (hyperband) return ReadAsha(*hyperband, trial, /*all_brackets=*/true);
   const JsonObject nothing(*fifo, {});
   return FifoSpec{};
 }

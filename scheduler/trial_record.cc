@@ -13,6 +13,14 @@ std::optional<Steps> AttemptRecord::last_stored_step() const {
   return stored.rbegin()->first;
 }
 
+std::optional<Steps> AttemptRecord::FirstStepAtEnd(const std::string& metric,
+                                                   Steps max_step) const {
+  for (auto it = stored.lower_bound(max_step); it != stored.end(); ++it) {
+    if (it->first > max_step || it->second.contains(metric)) return it->first;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 bool IsBetter(Goal goal, double value, double than) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/time.h"
@@ -25,13 +26,20 @@ struct AttemptRecord {
   OpenSteps open;
   /// The last repeats_kept_steps steps of this attempt, as stored.
   std::map<Steps, std::map<std::string, double>> stored;
-  /// The step whose report was answered with the stop; absent when the stop came otherwise.
+  /// The step whose report was answered with a stop or a pause; absent when the stop came
+  /// otherwise.
   std::optional<Steps> stopped_at;
+  Decision told = Decision::kStop;   ///< which of the two
+  std::optional<Steps> finished_at;  ///< the step that reached R
+  /// The last step whose report promoted the trial on arrival, and the reason that it was answered.
+  std::optional<std::pair<Steps, std::string>> went_on;
   bool late_report_noted = false;  ///< one event row an attempt says that it reported too late
 
   bool live() const { return !IsFinal(row.state); }
   bool ask_tell() const { return row.workers.empty(); }
   std::optional<Steps> last_stored_step() const;
+  /// The first kept step that reaches R: R itself with the objective, or any beyond it.
+  std::optional<Steps> FirstStepAtEnd(const std::string& metric, Steps max_step) const;
 };
 
 struct TrialRecord {

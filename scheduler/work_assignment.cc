@@ -14,42 +14,114 @@ void Scheduler::State::AssignWork() {
   for (auto& [id, experiment] : experiments_) {
     if (experiment->row.state != ExperimentState::kActive || !experiment->spec.trial) continue;
     QueueAhead(*experiment);
-    demands.push_back(DemandOf(*experiment));
+    demands.push_back(DemandOf(*experiment, nullptr));
   }
   std::vector<WorkerOffer> offer = workers_.Offer();
   while (const std::optional<Work> work = NextWork(demands, offer)) {
     ExperimentRecord& experiment = *FindExperiment(work->experiment);
-    Assign(experiment, experiment.At(work->trial), offer[work->worker].name);
+    TrialRecord& trial = experiment.At(work->trial);
+    WorkDemand& demand = *std::ranges::find(demands, work->experiment, &WorkDemand::experiment);
+    if (trial.row.state == TrialState::kPaused) {
+      Promote(experiment, trial, demand.drain ? Grant::kDrain : Grant::kEarned);
+    }
+    if (trial.row.state == TrialState::kQueued && !trial.live()) {
+      Assign(experiment, trial, offer[work->worker].name);
+    }
     offer = workers_.Offer();
     QueueAhead(experiment);
-    *std::ranges::find(demands, work->experiment, &WorkDemand::experiment) = DemandOf(experiment);
+    demand = DemandOf(experiment, nullptr);
   }
   Explain(demands, offer);
 }
 
-/// Lets the searcher's next trial wait for placement, unless another one does.
+/// Lets the searcher's next trial wait for placement, unless another one does. A promoted trial
+/// whose last attempt is not final waits for that alone.
 void Scheduler::State::QueueAhead(ExperimentRecord& experiment) {
-  if (!experiment.queued().empty() || !experiment.HasNext()) return;
+  const bool one_waits = std::ranges::any_of(
+      experiment.queued(), [&](TrialNumber number) { return !experiment.At(number).live(); });
+  if (one_waits || !experiment.HasNext()) return;
   const TrialRecord& trial = experiment.AddTrial(now_.wall);
   Touch(trial);
   LogEvent(trial, "trial_created", fmt::format("trial {} was created", ToString(trial.row.id)));
 }
 
-WorkDemand Scheduler::State::DemandOf(const ExperimentRecord& experiment) const {
+/// What `experiment` wants; `leaving`, if not null, is a paused trial whose resources are on offer.
+WorkDemand Scheduler::State::DemandOf(ExperimentRecord& experiment,
+                                      const TrialRecord* leaving) const {
   WorkDemand demand;
   demand.experiment = experiment.row.id;
   demand.priority = experiment.row.priority;
   demand.gang = experiment.gang();
-  const auto running = static_cast<int64_t>(experiment.live().size());
+  const auto running = static_cast<int64_t>(experiment.live().size()) - (leaving ? 1 : 0);
   demand.slots_in_use = running * demand.gang.Slots();
   const std::optional<int32_t> max_concurrent = experiment.spec.limits.max_concurrent;
   demand.at_max_concurrent = max_concurrent && running >= *max_concurrent;
   for (const auto& [worker, why] : experiment.refused_by) demand.passed_over.insert(worker);
   for (const TrialNumber number : experiment.queued()) {
-    const TrialRecord& trial = experiment.trials()[static_cast<size_t>(number.value)];
-    demand.queued.push_back({number, ResumeOf(experiment, trial).only_on});
+    const TrialRecord& trial = experiment.At(number);
+    if (trial.live()) continue;
+    const QueuedTrial queued{number, ResumeOf(experiment, trial).only_on};
+    (trial.attempt ? demand.queued : demand.new_trials).push_back(queued);
   }
+  AddPromotions(experiment, leaving, demand);
   return demand;
+}
+
+/// Adds the paused trials that may go on, as far as they can matter: gangs are equal, so of those
+/// that need one worker the first is enough, and behind one that may go anywhere nobody else fits.
+void Scheduler::State::AddPromotions(ExperimentRecord& experiment, const TrialRecord* leaving,
+                                     WorkDemand& demand) const {
+  const auto promotion_of = [&](TrialNumber number) {
+    const TrialRecord& trial = experiment.At(number);
+    // A trial that is just leaving would go on where it is, whatever checkpoints it has.
+    if (&trial == leaving) return QueuedTrial{number, trial.attempt->row.workers};
+    return QueuedTrial{number, ResumeOf(experiment, trial).only_on};
+  };
+  std::set<std::string> places;
+  std::optional<TrialNumber> next = experiment.rule->NextPromotion(std::nullopt);
+  for (; next; next = experiment.rule->NextPromotion(*next)) {
+    const QueuedTrial promotion = promotion_of(*next);
+    if (!promotion.only_on) {
+      demand.promotions.push_back(promotion);
+      break;
+    }
+    if (places.insert(*promotion.only_on).second) demand.promotions.push_back(promotion);
+  }
+  const std::optional<TrialNumber> drained = experiment.rule->NextDrain();
+  demand.drain = drained && demand.promotions.empty() && IsDrainDue(experiment);
+  if (demand.drain) demand.promotions.push_back(promotion_of(*drained));
+}
+
+/// Whether nothing is left from which a trial could complete but those that are paused.
+bool Scheduler::State::IsDrainDue(ExperimentRecord& experiment) {
+  return experiment.CountOf(TrialState::kRunning) == 0 && experiment.queued().empty() &&
+         experiment.CountOf(TrialState::kCompleted) == 0 && !experiment.HasNext();
+}
+
+/// Whether what `trial`, which has just paused, would free goes to itself, and why: NextWork is
+/// offered exactly that. Of ask/tell what a client frees is the answer to its next StartTrial.
+std::optional<Grant> Scheduler::State::GrantOnArrival(ExperimentRecord& experiment,
+                                                      const TrialRecord& trial) {
+  if (experiment.row.state != ExperimentState::kActive) return std::nullopt;
+  const WorkDemand own = DemandOf(experiment, &trial);
+  const Grant grant = own.drain ? Grant::kDrain : Grant::kEarned;
+  if (!experiment.spec.trial) {
+    const bool first = !own.at_max_concurrent && own.queued.empty() && !own.promotions.empty() &&
+                       own.promotions.front().number == trial.row.id.number;
+    return first ? std::optional(grant) : std::nullopt;
+  }
+  std::vector<WorkDemand> demands{own};
+  for (auto& [id, other] : experiments_) {
+    const bool wants = other->row.state == ExperimentState::kActive && other->spec.trial;
+    if (wants && id != experiment.row.id) demands.push_back(DemandOf(*other, nullptr));
+  }
+  const std::string& worker = trial.attempt->row.workers;
+  const std::vector<WorkerOffer> offer{
+      {worker, workers_.Find(worker)->total(), experiment.gang().Total()}};
+  const std::optional<Work> work = NextWork(demands, offer);
+  const bool itself =
+      work && work->experiment == experiment.row.id && work->trial == trial.row.id.number;
+  return itself ? std::optional(grant) : std::nullopt;
 }
 
 /// The newest checkpoint that can still be reached: a shared one, or that of a worker whose lease
@@ -74,8 +146,14 @@ void Scheduler::State::Explain(const std::vector<WorkDemand>& demands,
                                const std::vector<WorkerOffer>& offer) {
   for (const WorkDemand& demand : demands) {
     ExperimentRecord& experiment = *FindExperiment(demand.experiment);
-    for (const QueuedTrial& queued : demand.queued) {
-      SetWaitingReason(experiment.At(queued.number), WhyWaiting(demand, queued, offer));
+    for (const auto* trials : {&demand.queued, &demand.new_trials}) {
+      for (const QueuedTrial& queued : *trials) {
+        SetWaitingReason(experiment.At(queued.number), WhyWaiting(demand, queued, offer));
+      }
+    }
+    for (const TrialNumber number : experiment.queued()) {
+      TrialRecord& trial = experiment.At(number);
+      if (trial.live()) SetWaitingReason(trial, "waiting: for its last attempt to end");
     }
   }
   for (auto& [id, experiment] : experiments_) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "search/asha_stopping.h"
 #include "search/levels.h"
 
 namespace rung {
@@ -91,9 +90,7 @@ absl::StatusOr<Plan> MakePlan(const PlanInput& input) {
     WarnOfConcurrency(input, plan);
     return plan;
   }
-  AshaSpec checked = *asha;
-  checked.variant = AshaSpec::Variant::kStopping;
-  RUNG_RETURN_IF_ERROR(AshaStopping::Create(checked, Goal::kMaximize, /*seed=*/0).status());
+  RUNG_RETURN_IF_ERROR(MakeStoppingRule(input.rule, Goal::kMaximize, /*seed=*/0).status());
 
   const std::vector<Steps> levels = RungLevels({.max_t = asha->max_t,
                                                 .grace_period = asha->grace_period,

@@ -44,7 +44,7 @@ struct PlanInput {
   std::optional<int64_t> concurrent;
 };
 
-/// Errors: those of MakeStoppingRule, except that a variant which comes later is planned too.
+/// Errors: those of MakeStoppingRule.
 absl::StatusOr<Plan> MakePlan(const PlanInput& input);
 
 }  // namespace rung

@@ -10,6 +10,14 @@
 namespace rung::cli {
 namespace {
 
+const std::map<std::string, std::string> kPromotionReasons{
+    {"below_top", "not among the first, which go on"},
+    {"awaits_resources", "among the first, which go on, but what it freed went to another"},
+    {"promoted", "among the first, which go on"},
+    {"promoted_on_arrival", "among the first, which go on, and it kept what it would have freed"},
+    {"drain", "nothing else was left to run and no trial had completed"},
+};
+
 std::string EarlierValues(int64_t count) {
   return count == 1 ? "of 1 earlier value" : fmt::format("of {} earlier values", count);
 }
@@ -46,9 +54,11 @@ std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
                        value, row.n_before());
   }
   if (row.has_cutoff()) return AgainstCutoff(row, goal);
-  std::string text = fmt::format("{}, {}", value, RankText(row));
-  if (!row.reason().empty()) text += fmt::format(" ({})", row.reason());
-  return text;
+  const std::string text = fmt::format("{}, {}", value, RankText(row));
+  if (row.reason().empty()) return text;
+  const auto meaning = kPromotionReasons.find(row.reason());
+  if (meaning == kPromotionReasons.end()) return fmt::format("{} ({})", text, row.reason());
+  return fmt::format("{}: {}", text, meaning->second);
 }
 
 // What the words of `reason` mean, for those that are no sentence of their own.

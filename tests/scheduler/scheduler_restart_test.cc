@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/scheduler/decision_replay.h"
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
 
@@ -10,15 +11,7 @@
 namespace rung {
 namespace {
 
-ExperimentSpec AshaSpecOf(int32_t trials) {
-  ExperimentSpec spec = FifoSpecOf(trials);
-  AshaSpec asha;
-  asha.max_t = 9;
-  asha.grace_period = 1;
-  asha.reduction_factor = 3;
-  spec.scheduler = asha;
-  return spec;
-}
+using Variant = AshaSpec::Variant;
 
 /// What must not depend on a restart, as text.
 std::string RowsOf(const MemoryTables& tables) {
@@ -61,6 +54,8 @@ struct RunResult {
 /// is killed after event number `kill_after` (−1: never).
 RunResult RunAll(const ExperimentSpec& spec, int kill_after, Steps checkpoint_every = 0) {
   World world;
+  DecisionReplay replay({1}, spec);
+  world.on_commit = [&](const WriteBatch& batch) { replay.Follow(batch); };
   const Resources total{.milli_cpus = 2000 * spec.trial->processes, .memory_bytes = 0, .gpus = 0};
   SimWorker worker("w1", total, 9, checkpoint_every);
   uint64_t session = 0;
@@ -110,21 +105,30 @@ TEST(SchedulerRestart, FifoGivesTheSameRowsWhereverItIsKilled) {
 }
 
 TEST(SchedulerRestart, AshaTakesTheSameDecisionsWhereverItIsKilled) {
-  ExpectSameAtEveryKill(AshaSpecOf(12));
+  ExpectSameAtEveryKill(AshaSpecOf(12, Variant::kStopping));
 }
 
 TEST(SchedulerRestart, AReductionOverTwoRanksIsTheSameWhereverItIsKilled) {
-  ExperimentSpec spec = AshaSpecOf(6);
+  ExperimentSpec spec = AshaSpecOf(6, Variant::kStopping);
   spec.trial->processes = 2;
   spec.trial->reduce = Reduce::kMean;
   ExpectSameAtEveryKill(spec);
 }
 
 TEST(SchedulerRestart, CheckpointsSurviveIt) {
-  ExperimentSpec spec = AshaSpecOf(5);
+  ExperimentSpec spec = AshaSpecOf(5, Variant::kStopping);
   spec.trial->resumable = true;
-  std::get<AshaSpec>(spec.scheduler).variant = AshaSpec::Variant::kStopping;
   ExpectSameAtEveryKill(spec, 2);
+}
+
+TEST(SchedulerRestart, PromotionTakesTheSameDecisionsWhereverItIsKilled) {
+  ExpectSameAtEveryKill(AshaSpecOf(9, Variant::kPromotion), 2);
+}
+
+TEST(SchedulerRestart, ADrainGoesOnWhereverItIsKilled) {
+  ExperimentSpec spec = AshaSpecOf(2, Variant::kPromotion);
+  std::get<AshaSpec>(spec.scheduler).brackets = 2;
+  ExpectSameAtEveryKill(spec, 1);
 }
 
 }  // namespace

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/scheduler/decision_replay.h"
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
 
-/// Random faults against two experiments and four workers, with what must always hold checked after
-/// every step; then everything is healed and both experiments must end.
+/// Random faults against three experiments and four workers, with what must always hold checked
+/// after every step; then everything is healed and all experiments must end.
 namespace rung {
 namespace {
 
@@ -27,9 +31,14 @@ class Simulation {
     workers_.emplace_back("w1", kSmall, 9, 3);
     workers_.emplace_back("w2", kLarge, 9, 2);
     workers_.emplace_back("w3", kLarge, 9, 0);
+    world_.on_commit = [this](const WriteBatch& batch) {
+      if (stopping_) stopping_->Follow(batch);
+      if (promotion_) promotion_->Follow(batch);
+    };
   }
 
-  /// fifo over gangs of two with a mean, and resumable asha with GPUs: 40 and 60 trials.
+  /// fifo over gangs of two with a mean, and asha with GPUs, stopping and promoting: 40, 60 and 60
+  /// trials.
   void Submit() {
     ExperimentSpec fifo = FifoSpecOf(40);
     fifo.trial->processes = 2;
@@ -48,6 +57,14 @@ class Simulation {
     asha.trial->per_process = {.milli_cpus = 500, .memory_bytes = 1, .gpus = 1};
     asha.trial->resumable = true;
     asha.trial->max_losses = 1000;
+    stopping_.emplace(ExperimentId{2}, asha);
+    experiments_.push_back(world_.Create(asha));
+    Deliver();
+    rule.variant = AshaSpec::Variant::kPromotion;
+    rule.brackets = 2;
+    asha.scheduler = rule;
+    asha.seed = 8;
+    promotion_.emplace(ExperimentId{3}, asha);
     experiments_.push_back(world_.Create(asha));
     Deliver();
   }
@@ -189,8 +206,19 @@ class Simulation {
         const auto [it, fresh] = final_.emplace(id, trial.state);
         ASSERT_EQ(it->second, trial.state) << ToString(id) << ": a final state changed";
       }
-      ASSERT_EQ(trial.state == TrialState::kRunning, !IsFinal(trial.state) && live.contains(id));
+      // A paused or promoted trial may still have the attempt that is ending; a running one has
+      // one.
+      if (trial.state == TrialState::kRunning) {
+        ASSERT_TRUE(live.contains(id)) << ToString(id);
+      } else if (!IsFinal(trial.state) && live.contains(id)) {
+        ASSERT_EQ(AttemptOf(id).state, AttemptState::kStopping) << ToString(id);
+      }
     }
+  }
+
+  const AttemptRow& AttemptOf(TrialId trial) const {
+    const auto behind = world_.storage.tables().attempts.upper_bound({trial, INT32_MAX});
+    return std::prev(behind)->second;
   }
 
   void CheckRestore() {
@@ -202,6 +230,8 @@ class Simulation {
   World world_;
   std::vector<SimWorker> workers_;
   std::vector<ExperimentId> experiments_;
+  std::optional<DecisionReplay> stopping_;
+  std::optional<DecisionReplay> promotion_;
   std::map<TrialId, TrialState> final_;
   uint64_t last_session_ = 0;
   bool drop_messages_ = false;
@@ -223,6 +253,7 @@ TEST_P(SchedulerSimulation, KeepsItsInvariantsThroughFaultsAndEnds) {
   // Exactly as many as asked for, whatever was lost (cases.md 13).
   EXPECT_EQ(created[simulation.experiment(0)], 40);
   EXPECT_EQ(created[simulation.experiment(1)], 60);
+  EXPECT_EQ(created[simulation.experiment(2)], 60);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, testing::Range<uint64_t>(1, 13));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ class World {
     Output out = scheduler_.Step(event, now);
     const absl::Status status = storage.Commit(out.writes);
     EXPECT_TRUE(status.ok()) << status;
+    if (on_commit) on_commit(out.writes);
     messages = std::move(out.messages);
     return messages;
   }
@@ -148,6 +150,7 @@ class World {
   std::string Describe() const { return scheduler_.Describe(); }
 
   MemoryStorage storage;
+  std::function<void(const WriteBatch&)> on_commit;
   std::vector<Message> messages;
   Now now{MonoTime(std::chrono::hours(1)), WallTime{1'700'000'000'000'000}};
 
@@ -172,6 +175,19 @@ inline ExperimentSpec FifoSpecOf(int32_t trials) {
   spec.trial.emplace();
   spec.trial->command = {"train"};
   spec.trial->working_dir = "/w";
+  return spec;
+}
+
+/// The same under asha: levels 1 and 3, the end at 9.
+inline ExperimentSpec AshaSpecOf(int32_t trials, AshaSpec::Variant variant) {
+  ExperimentSpec spec = FifoSpecOf(trials);
+  AshaSpec asha;
+  asha.max_t = 9;
+  asha.grace_period = 1;
+  asha.reduction_factor = 3;
+  asha.variant = variant;
+  spec.scheduler = asha;
+  spec.trial->resumable = variant == AshaSpec::Variant::kPromotion;
   return spec;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -99,6 +100,8 @@ class SimWorker {
 
   /// Errors with which reports were answered.
   std::vector<std::string> errors;
+  /// What trials report.
+  std::function<double(TrialId, Steps)> curve = &SimWorker::Curve;
 
   /// The value that a trial reports at a step, whatever attempt and worker it is on.
   static double Curve(TrialId trial, Steps step) {
@@ -141,7 +144,7 @@ class SimWorker {
       report.attempt = id;
       report.rank = rank;
       report.step = attempt.step;
-      report.metrics = {{"loss", Curve(id.trial, attempt.step) + 0.001 * rank, 1}};
+      report.metrics = {{"loss", curve(id.trial, attempt.step) + 0.001 * rank, 1}};
       attempt.reports.push_back(std::move(report));
     }
     if (checkpoint_every_ > 0 && attempt.step % checkpoint_every_ == 0) {
@@ -178,7 +181,7 @@ class SimWorker {
     std::erase_if(it->second.reports, [&](const WorkerReport& report) {
       return std::ranges::find(answer.report_ids, report.report_id) != answer.report_ids.end();
     });
-    if (answer.decision == Decision::kStop) it->second.stopping = true;
+    if (answer.decision != Decision::kContinue) it->second.stopping = true;
   }
   void On(const AcknowledgeCheckpoint& answer) {
     if (!answer.error.empty()) errors.push_back(answer.error);

@@ -83,6 +83,50 @@ TEST(SpecJson, ReadsTheExampleOfTheInterfaces) {
   EXPECT_EQ(spec.limits.metrics_per_trial, 100'000);
 }
 
+AshaSpec AshaOf(const std::string& text) {
+  const auto document = ReadExperimentDocument(text, "/home/ada/bert");
+  EXPECT_TRUE(document.ok()) << document.status();
+  if (!document.ok()) return {};
+  return std::get<AshaSpec>(document->spec.scheduler);
+}
+
+TEST(SpecJson, AResumableTrialIsPromotedUnlessTheDocumentSaysOtherwise) {
+  EXPECT_EQ(AshaOf(std::string(kBertAsha)).variant, AshaSpec::Variant::kStopping);
+  EXPECT_EQ(AshaOf(With("/trial/resumable", "true")).variant, AshaSpec::Variant::kPromotion);
+  Json document = Json::parse(With("/trial/resumable", "true"));
+  document["scheduler"]["asha"]["variant"] = "stopping";
+  EXPECT_EQ(AshaOf(document.dump()).variant, AshaSpec::Variant::kStopping);
+  document["scheduler"]["asha"]["variant"] = "promotion";
+  EXPECT_EQ(AshaOf(document.dump()).variant, AshaSpec::Variant::kPromotion);
+  // Clients of ask/tell keep their own checkpoints.
+  document.erase("trial");
+  EXPECT_EQ(AshaOf(document.dump()).variant, AshaSpec::Variant::kPromotion);
+  document["scheduler"]["asha"].erase("variant");
+  EXPECT_EQ(AshaOf(document.dump()).variant, AshaSpec::Variant::kStopping);
+}
+
+TEST(SpecJson, WhatOnlyStoppingKnowsIsRefusedInPromotion) {
+  Json document = Json::parse(With("/trial/resumable", "true"));
+  document["scheduler"]["asha"]["cut"] = "quantile";  // the default changes nothing
+  document["scheduler"]["asha"]["min_rivals"] = 0;
+  EXPECT_EQ(AshaOf(document.dump()).variant, AshaSpec::Variant::kPromotion);
+  document["scheduler"]["asha"]["min_rivals"] = 3;
+  EXPECT_THAT(ErrorOf(document.dump()),
+              HasSubstr("scheduler.asha.min_rivals: must be absent with variant \"promotion\""));
+  document["scheduler"]["asha"]["min_rivals"] = 0;
+  document["scheduler"]["asha"]["cut"] = "top";
+  EXPECT_THAT(ErrorOf(document.dump()), HasSubstr("scheduler.asha.cut: must be absent"));
+}
+
+TEST(SpecJson, ReadsBracketsTheCutTopAndHyperband) {
+  EXPECT_EQ(AshaOf(With("/scheduler/asha/brackets", "4")).brackets, 4);
+  EXPECT_EQ(AshaOf(With("/scheduler/asha/cut", R"("top")")).cut, AshaSpec::Cut::kTop);
+  const AshaSpec hyperband = AshaOf(With(
+      "/scheduler", R"({"hyperband": {"max_t": 100, "grace_period": 10, "reduction_factor": 3}})"));
+  EXPECT_EQ(hyperband.brackets, 4);  // levels 10, 30, 90, and one without a rung
+  EXPECT_EQ(hyperband.max_t, 100);
+}
+
 TEST(SpecJson, FillsInTheWorkingFolderAndKeepsTheRestOfTheText) {
   const std::string text = With("/trial/env", R"({"trial": "{\"trial\": {}}"})");
   const auto document = ReadExperimentDocument(text, "/home/ada/a \"b\"");
@@ -170,7 +214,7 @@ const Refusal kRefusals[] = {
      "metrc: unknown key, did you mean \"metric\"? Allowed: version, name, metric, goal, best_by, "
      "seed, space, searcher, scheduler, limits, trial, priority, owner"},
     {"/scheduler/fifo", "{}",
-     R"(scheduler: must be one of {"fifo": {}}, {"asha": …}, found )"
+     R"(scheduler: must be one of {"fifo": {}}, {"asha": …}, {"hyperband": …}, found )"
      R"({"asha":{"max_t":100,"grace_period":10,"reduction_factor":3}…)"},
     {"/scheduler", R"({"fifo": {"x": 1}})", "scheduler.fifo.x: unknown key. Allowed: none"},
     {"/version", "2", "version: must be an integer from 1 to 1, found 2"},
@@ -248,9 +292,13 @@ const Refusal kRefusals[] = {
      "2000"},
     // The scheduler.
     {"/scheduler", R"({"hyperband": {}})",
-     "scheduler.hyperband: \"hyperband\" comes with a later version"},
+     "scheduler.hyperband.max_t: missing, must be a number of steps, at least 1"},
+    {"/scheduler", R"({"hyperband": {"brackets": 2}})",
+     "scheduler.hyperband.brackets: unknown key. Allowed: max_t, grace_period, reduction_factor, "
+     "variant, cut, min_rivals, non_finite"},
+    {"/scheduler", R"({"median": {}})", "scheduler.median: \"median\" comes with a later version"},
     {"/scheduler", R"({"ahsa": {}})",
-     "scheduler.ahsa: unknown key, did you mean \"asha\"? Allowed: fifo, asha"},
+     "scheduler.ahsa: unknown key, did you mean \"asha\"? Allowed: fifo, asha, hyperband"},
     {"/scheduler/asha/reduction_factor", "1.5",
      "scheduler.asha.reduction_factor: must be an integer from 2 to 1000000, found 1.5"},
     {"/scheduler/asha/reduction_factor", "1",
@@ -261,17 +309,11 @@ const Refusal kRefusals[] = {
      "scheduler.asha.max_t: missing, must be a number of steps, at least 1"},
     {"/scheduler/asha/brackets", "5",  // levels 10, 30, 90
      "scheduler.asha.brackets: must be an integer from 1 to 4, found 5"},
-    {"/scheduler/asha/brackets", "4",
-     "scheduler.asha.brackets: more than 1 bracket comes with a later version"},
-    {"/scheduler/asha/cut", R"("top")", "scheduler.asha.cut: \"top\" comes with a later version"},
     {"/scheduler/asha/cut", R"("median")",
-     "scheduler.asha.cut: must be one of quantile, found \"median\""},
+     "scheduler.asha.cut: must be one of quantile, top, found \"median\""},
     {"/scheduler/asha/variant", R"("promotion")",
-     "scheduler.asha.variant: \"promotion\" comes with a later version; set \"variant\": "
-     "\"stopping\""},
-    {"/trial/resumable", "true",
-     "scheduler.asha.variant: \"promotion\" (the default of a resumable trial) comes with a later "
-     "version; set \"variant\": \"stopping\""},
+     "scheduler.asha.variant: must be \"stopping\" unless trial.resumable is true (a promoted "
+     "trial goes on from its checkpoint), found \"promotion\""},
     {"/best_by", R"("max")",
      "best_by: must be one of best, last, max_t, found \"max\", did you mean \"max_t\"?"},
     // The trial.

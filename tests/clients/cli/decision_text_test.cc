@@ -52,6 +52,20 @@ TEST(DecisionText, SaysThatNobodyWasThereToCompareWith) {
             "min_rivals");
 }
 
+TEST(DecisionText, SaysWhoGoesOnInPromotion) {
+  pb::DecisionRow row = Row("pause", 0.5);
+  row.set_rank(3);
+  row.set_reason("below_top");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
+            "paused at level 30: 0.5, it has rank 3 of 5 values: not among the first, which go on");
+  row = Row("promote", 0.9);
+  row.set_rank(1);
+  row.set_reason("drain");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
+            "promoted at level 30: 0.9, it has rank 1 of 5 values: nothing else was left to run "
+            "and no trial had completed");
+}
+
 TEST(DecisionText, NamesSkippedLevelsLateReportsAndNonFiniteValues) {
   pb::DecisionRow row = Row("skipped", 0.5);
   row.set_step(95);
