@@ -53,7 +53,8 @@ struct TrialSummary {
   std::optional<double> last_value;
 };
 
-/// Occupancy of one rung. Grants of promotions are not entries.
+/// Occupancy of one rung. Grants of promotions are no entries: a paused trial that was promoted has
+/// continued.
 struct RungOccupancy {
   int32_t bracket = 0;
   Steps level = 0;
