@@ -17,6 +17,7 @@ using ::testing::SizeIs;
 
 constexpr Resources kFourCpus{.milli_cpus = 4000, .memory_bytes = 0, .gpus = 0};
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 ExperimentSpec AshaSpecOf(int32_t trials, Steps max_t, Steps grace_period) {
   ExperimentSpec spec = FifoSpecOf(trials);
@@ -222,6 +223,63 @@ TEST_F(SchedulerReport, NanStopsTheTrialAndIsNeverBest) {
   EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kStopped);
   EXPECT_EQ(world.TrialAt(e, 0).best_value, 0.5);
   EXPECT_TRUE(std::isnan(world.storage.tables().decisions.at({e, 1}).value));
+}
+
+TEST_F(SchedulerReport, AMetricThatIsNotTheObjectiveIsStoredAndDecidesNothing) {
+  Start(AshaSpecOf(4, 100, 10));
+  EXPECT_EQ(Told(0, 10, 0.5, "los").decision, Decision::kContinue);  // a misspelt one, too
+  EXPECT_EQ(Told(0, 30, kNan, "los").decision, Decision::kContinue);
+  EXPECT_THAT(world.storage.tables().decisions, IsEmpty());
+  EXPECT_EQ(world.TrialAt(e, 0).best_value, std::nullopt);
+  EXPECT_EQ(world.TrialAt(e, 0).last_step, 30);
+  EXPECT_EQ(Metrics(), 2u);
+}
+
+TEST_F(SchedulerReport, InfinitiesOfEitherSignStopTheTrialAndAreKept) {
+  for (const double infinity : {kInf, -kInf}) {
+    world = World();
+    Start(AshaSpecOf(4, 100, 10));
+    Told(0, 1, 0.5);
+    EXPECT_EQ(Told(0, 12, infinity).reason, "non_finite");
+    EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kStopped);
+    EXPECT_EQ(world.TrialAt(e, 0).best_value, 0.5);  // −inf would be the smallest loss
+    const DecisionRow& row = world.storage.tables().decisions.at({e, 1});
+    EXPECT_EQ(row.value, infinity);
+    EXPECT_EQ(row.level, 10);
+    EXPECT_EQ(row.rank, std::nullopt);
+    EXPECT_EQ(world.storage.tables().metrics.rbegin()->second.row.value, infinity);
+  }
+}
+
+TEST_F(SchedulerReport, WithWorstANonFiniteValueStopsOnlyAtALevel) {
+  ExperimentSpec spec = AshaSpecOf(4, 100, 10);
+  std::get<AshaSpec>(spec.scheduler).non_finite = AshaSpec::NonFinite::kWorst;
+  Start(spec);
+  EXPECT_EQ(Told(0, 9, kNan).decision, Decision::kContinue);
+  EXPECT_EQ(Told(0, 10, kNan).reason, "non_finite");
+  EXPECT_EQ(Told(1, 100, kInf).reason, "max_t");
+  EXPECT_EQ(world.TrialAt(e, 1).state, TrialState::kCompleted);
+  EXPECT_EQ(world.TrialAt(e, 1).best_value, std::nullopt);
+}
+
+TEST_F(SchedulerReport, WithIgnoreANonFiniteValueIsAReportWithoutTheObjective) {
+  ExperimentSpec spec = AshaSpecOf(4, 100, 10);
+  std::get<AshaSpec>(spec.scheduler).non_finite = AshaSpec::NonFinite::kIgnore;
+  Start(spec);
+  EXPECT_EQ(Told(0, 10, kNan).decision, Decision::kContinue);
+  EXPECT_THAT(world.storage.tables().decisions, IsEmpty());
+  Told(0, 11, 0.5);
+  EXPECT_EQ(world.storage.tables().decisions.at({e, 1}).step, 11);
+  EXPECT_EQ(Told(0, 100, kInf).decision, Decision::kContinue);
+  EXPECT_EQ(Told(0, 101, kInf).reason, "max_t");
+}
+
+TEST_F(SchedulerReport, FifoGoesOnWhateverTheValue) {
+  Start(FifoSpecOf(1));
+  Told(0, 1, 0.5);
+  EXPECT_EQ(Told(0, 2, kNan).decision, Decision::kContinue);
+  EXPECT_EQ(Told(0, 3, -kInf).decision, Decision::kContinue);
+  EXPECT_EQ(world.TrialAt(e, 0).best_value, 0.5);
 }
 
 TEST_F(SchedulerReport, ANonFiniteStopWithoutARowIsToldAgainAfterARestart) {

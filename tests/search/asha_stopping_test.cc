@@ -404,6 +404,27 @@ TEST(AshaStopping, ARuleRestoredAtAnyEventGoesOnAsTheOldOne) {
   }
 }
 
+TEST(AshaStopping, MirroredStreamsWithNonFiniteValuesDecideAlike) {
+  for (const AshaSpec::NonFinite policy :
+       {AshaSpec::NonFinite::kStop, AshaSpec::NonFinite::kWorst, AshaSpec::NonFinite::kIgnore}) {
+    AshaSpec spec = Spec100();
+    spec.non_finite = policy;
+    spec.brackets = 2;
+    const auto up = Make(spec, Goal::kMaximize);
+    const auto down = Make(spec, Goal::kMinimize);
+    for (RuleReport report : MixedReports(/*seed=*/12, /*count=*/2000)) {
+      Verdict a = up->OnReport(report);
+      report.value = -report.value;
+      const Verdict b = down->OnReport(report);
+      for (DecisionRecord& record : a.records) {
+        if (record.cutoff) record.cutoff = -*record.cutoff;
+      }
+      ExpectSame(a, b);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(AshaStopping, FifoNeverStops) {
   const auto rule = MakeStoppingRule(FifoSpec{}, Goal::kMaximize, 0);
   ASSERT_TRUE(rule.ok());

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,9 +17,10 @@
 
 #include "search/levels.h"
 #include "search/stopping_rule.h"
+#include "tests/search/promotion_claims.h"
 
 /// One experiment under a rule that promotes, on a virtual clock: slots, trials that report at
-/// every level and at R, failures. It restates EARLY_STOPPING.md §4 without the rule's own tables.
+/// every level and at R, failures.
 namespace rung {
 
 struct PromotionSetup {
@@ -67,16 +67,9 @@ class PromotionRun {
     rule->OnTrialEnded(trial, TrialState::kCancelled);
   }
 
-  /// The claims by the definition: of each rung, highest first, those of the first k eligible
-  /// entries whose trial waits.
+  /// The claims by the definition.
   std::vector<int32_t> Claims() const {
-    std::vector<int32_t> claims;
-    for (const auto& [key, rung] : Rungs()) {
-      for (const DecisionRecord* entry : rung.first_k) {
-        if (!rung.promoted.contains(entry->trial.value)) claims.push_back(entry->trial.value);
-      }
-    }
-    return claims;
+    return UnmetClaims({.rows = rows, .over = over, .stops = stops_, .goal = setup_.goal});
   }
 
   /// Each of the first k eligible entries of each rung was promoted (the invariant of §4).
@@ -92,42 +85,6 @@ class PromotionRun {
   int restarts = 0;        ///< promotions that were not on arrival
 
  private:
-  struct Rung {
-    std::vector<const DecisionRecord*> first_k;
-    std::set<int32_t> promoted;
-  };
-
-  /// By (−level, bracket).
-  std::map<std::pair<Steps, int32_t>, Rung> Rungs() const {
-    std::map<std::pair<Steps, int32_t>, Rung> rungs;
-    std::map<std::pair<Steps, int32_t>, std::vector<const DecisionRecord*>> entries;
-    for (const DecisionRecord& row : rows) {
-      const std::pair key(-row.level, row.bracket);
-      if (row.decision == "promote") {
-        rungs[key].promoted.insert(row.trial.value);
-      } else if (row.decision != "skipped") {
-        entries[key].push_back(&row);
-      }
-    }
-    for (auto& [key, all] : entries) {
-      Rung& rung = rungs[key];
-      const auto n = static_cast<int64_t>(all.size());
-      const auto next = std::upper_bound(stops_.begin(), stops_.end(), -key.first);
-      const int64_t k = n * -key.first / *next;
-      std::erase_if(all, [&](const DecisionRecord* row) {
-        return !std::isfinite(row->value) ||
-               (over.contains(row->trial.value) && !rung.promoted.contains(row->trial.value));
-      });
-      const double sign = setup_.goal == Goal::kMaximize ? 1 : -1;
-      std::ranges::sort(all, {}, [&](const DecisionRecord* row) {
-        return std::pair(-sign * row->value, row->trial.value);
-      });
-      if (static_cast<int64_t>(all.size()) > k) all.resize(static_cast<size_t>(k));
-      rung.first_k = all;
-    }
-    return rungs;
-  }
-
   bool DrainIsDue() const {
     return next_ == setup_.trials && running.empty() && completed.empty() &&
            !rule->NextPromotion(std::nullopt);
