@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "bench/budget_plan.h"
 #include "bench/paired_bootstrap.h"
 #include "bench/quality_experiment.h"
 #include "bench/quality_rules.h"
@@ -27,16 +27,14 @@ struct Comparison {
   int Sign() const { return interval.high < 0 ? -1 : interval.low > 0 ? 1 : 0; }
 };
 
-using Regret = std::function<int64_t(const SeedQuality&)>;
-int64_t OwnRegret(const SeedQuality& seed) { return seed.regret_micro; }
-int64_t RandomRegret(const SeedQuality& seed) { return seed.random_regret_micro; }
+using Regret = int64_t SeedQuality::*;
 
-Comparison Compare(const std::vector<SeedQuality>& a, const std::vector<SeedQuality>& b,
-                   const Regret& regret_of_b) {
+Comparison Compare(const std::vector<SeedQuality>& a, Regret regret_of_a,
+                   const std::vector<SeedQuality>& b, Regret regret_of_b) {
   std::vector<double> differences;
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    differences.push_back(static_cast<double>(OwnRegret(a[i]) - regret_of_b(b[i])));
+    differences.push_back(static_cast<double>(a[i].*regret_of_a - b[i].*regret_of_b));
     sum += differences.back();
   }
   return {.difference = sum / static_cast<double>(a.size()),
@@ -106,8 +104,10 @@ class Report {
               const std::vector<SeedQuality>& quantile) {
     const QualitySummary summary = Summarize(seeds);
     const QualitySummary base = Summarize(quantile);
-    const Comparison to_quantile = Compare(seeds, quantile, OwnRegret);
-    const Comparison to_random = Compare(seeds, seeds, RandomRegret);
+    const Comparison to_quantile =
+        Compare(seeds, &SeedQuality::regret_micro, quantile, &SeedQuality::regret_micro);
+    const Comparison to_random =
+        Compare(seeds, &SeedQuality::regret_micro, seeds, &SeedQuality::random_regret_micro);
     fmt::print("{:<30} {:>7.0f} {:>10.0f} {:>6.0f}  {:.4f}  {:<26}  {:<26}\n", name,
                summary.median_steps, summary.median_makespan_ms / 1000, summary.median_completed,
                summary.mean_regret, name == kQuantile ? "" : TextOf(to_quantile),
@@ -122,6 +122,42 @@ class Report {
   const QualityData& data_;
   std::map<std::string, Tally> tallies_;
 };
+
+void PrintBudget(const QualityData& data, const Budget& budget,
+                 const std::vector<Steps>& grace_periods) {
+  fmt::print("\n{}, R = {}, {} steps ({} full trials)\n{:>5} {:>5} {:>7} {:>7}  {:<26}\n",
+             budget.benchmark, budget.max_t, budget.steps, budget.steps / budget.max_t, "r", "N",
+             "steps", "regret", "less random's [95 %]");
+  constexpr Regret kRegret = &SeedQuality::regret_of_all_micro;
+  const BudgetPlan random = SpendBudget(data, budget, budget.max_t);
+  std::vector<BudgetPlan> plans;
+  for (const Steps grace_period : grace_periods) {
+    plans.push_back(SpendBudget(data, budget, grace_period));
+  }
+  plans.push_back(random);
+  for (const BudgetPlan& plan : plans) {
+    const auto seeds = static_cast<double>(plan.seeds.size());
+    double regret = 0;
+    for (const SeedQuality& seed : plan.seeds) regret += static_cast<double>(seed.*kRegret);
+    const bool is_random = plan.grace_period == budget.max_t;
+    fmt::print(
+        "{:>5} {:>5} {:>7.0f} {:>7.4f}  {:<26}\n", plan.grace_period, plan.trials,
+        static_cast<double>(plan.total_steps) / seeds, regret / seeds / 1e6,
+        is_random ? "random search" : TextOf(Compare(plan.seeds, kRegret, random.seeds, kRegret)));
+  }
+}
+
+void PrintBudgets(const QualityData& data) {
+  fmt::print(
+      "\nthe same steps for many configurations judged early or for fewer judged late\n"
+      "({}, W 4; regret against the best of 256)\n",
+      kQuantile);
+  for (const int64_t full_trials : {8, 16, 32}) {
+    PrintBudget(data, {"lm", 81, 81 * full_trials}, {1, 3, 9, 27});
+    PrintBudget(data, {"lm", 100, 100 * full_trials}, {1, 3, 10, 30});
+    PrintBudget(data, {"mfh3", 100, 100 * full_trials}, {1, 3, 10, 30});
+  }
+}
 
 int CheckAgainstRay(const QualityData& data, const RayQuality& ray) {
   int differences = 0;
@@ -153,6 +189,7 @@ int Main() {
   Report report(*data);
   for (const QualitySetting& setting : QualitySettings()) report.Add(setting);
   report.PrintTallies();
+  PrintBudgets(*data);
   return 0;
 }
 

@@ -81,9 +81,9 @@ absl::StatusOr<QualityData> QualityData::Read(const std::string& folder) {
 SeedQuality QualityData::Run(const QualitySetting& setting, const RuleMaker& rule,
                              size_t seed) const {
   const auto trials = static_cast<size_t>(setting.trials);
-  const Offer offer{.curves = curves_.at(setting.benchmark),
-                    .order = std::span(orders_.at(seed)).first(trials),
-                    .max_t = setting.max_t};
+  const Offer all{
+      .curves = curves_.at(setting.benchmark), .order = orders_.at(seed), .max_t = setting.max_t};
+  const Offer offer{.curves = all.curves, .order = all.order.first(trials), .max_t = all.max_t};
   const std::unique_ptr<StoppingRule> fresh = rule(static_cast<int64_t>(seed));
   VirtualTuner tuner(offer.curves, offer.order,
                      {.trials = setting.trials, .workers = setting.workers, .max_t = setting.max_t},
@@ -99,6 +99,7 @@ SeedQuality QualityData::Run(const QualitySetting& setting, const RuleMaker& rul
           .completed = result.completed,
           .selected_micro = selected,
           .regret_micro = selected - best,
+          .regret_of_all_micro = selected - all.BestMicro(),
           .random_regret_micro = offer.TrueMicro(of_random) - best};
 }
 

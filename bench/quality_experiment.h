@@ -36,6 +36,8 @@ struct SeedQuality {
   int32_t completed = 0;
   int64_t selected_micro = 0;  ///< noise-free value at R, in millionths
   int64_t regret_micro = 0;
+  /// Against the best of all configurations of the order, whatever N is.
+  int64_t regret_of_all_micro = 0;
   /// Of random search at equal budget: the first ⌊steps / R⌋ configurations, at least one, run to
   /// R, and the one with the lowest value reported there selected.
   int64_t random_regret_micro = 0;

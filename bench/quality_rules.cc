@@ -28,8 +28,6 @@ const std::vector<std::pair<std::string, Change>>& AshaRules() {
   return *rules;
 }
 
-constexpr const char* kFifo = "fifo (no stopping)";
-
 StoppingRuleSpec SpecOf(const std::string& name, const QualitySetting& setting) {
   if (name == kFifo) return FifoSpec{};
   AshaSpec spec{

@@ -11,6 +11,7 @@ namespace rung {
 
 /// The rule with which all others are compared, and which Ray Tune's results are checked with.
 inline constexpr const char* kQuantile = "asha quantile";
+inline constexpr const char* kFifo = "fifo (no stopping)";
 
 /// Their names, the quantile first.
 std::vector<std::string> QualityRules();
