@@ -8,6 +8,12 @@
 namespace rung {
 namespace {
 
+int32_t BracketsOfHyperband(const AshaSpec& spec) {
+  return HyperbandBrackets({.max_t = spec.max_t,
+                            .grace_period = spec.grace_period,
+                            .reduction_factor = spec.reduction_factor});
+}
+
 using Change = void (*)(AshaSpec&);
 
 /// What each does to the default of `asha`.
@@ -18,12 +24,14 @@ const std::vector<std::pair<std::string, Change>>& AshaRules() {
       {"asha quantile, min_rivals 27", [](AshaSpec& spec) { spec.min_rivals = 27; }},
       {"asha quantile, brackets 2", [](AshaSpec& spec) { spec.brackets = 2; }},
       {"asha quantile, hyperband",
-       [](AshaSpec& spec) {
-         spec.brackets = HyperbandBrackets({.max_t = spec.max_t,
-                                            .grace_period = spec.grace_period,
-                                            .reduction_factor = spec.reduction_factor});
-       }},
+       [](AshaSpec& spec) { spec.brackets = BracketsOfHyperband(spec); }},
       {"asha top", [](AshaSpec& spec) { spec.cut = AshaSpec::Cut::kTop; }},
+      {"asha promotion", [](AshaSpec& spec) { spec.variant = AshaSpec::Variant::kPromotion; }},
+      {"asha promotion, hyperband",
+       [](AshaSpec& spec) {
+         spec.variant = AshaSpec::Variant::kPromotion;
+         spec.brackets = BracketsOfHyperband(spec);
+       }},
   };
   return *rules;
 }

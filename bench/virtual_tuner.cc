@@ -26,11 +26,25 @@ TunerResult VirtualTuner::Run() {
 }
 
 bool VirtualTuner::GiveWork() {
-  if (trials_.size() >= static_cast<size_t>(setting_.trials)) return false;
-  const TrialNumber trial{static_cast<int32_t>(trials_.size())};
-  trials_.emplace_back();
+  if (const auto promoted = rule_.NextPromotion(std::nullopt)) {
+    Resume(*promoted, Grant::kEarned);
+    return true;
+  }
+  if (trials_.size() < static_cast<size_t>(setting_.trials)) {
+    trials_.emplace_back();
+    Schedule({static_cast<int32_t>(trials_.size()) - 1});
+    return true;
+  }
+  if (!step_ends_.empty() || result_.completed > 0) return false;
+  const auto drained = rule_.NextDrain();
+  if (drained) Resume(*drained, Grant::kDrain);
+  return drained.has_value();
+}
+
+void VirtualTuner::Resume(TrialNumber trial, Grant grant) {
+  const Verdict verdict = rule_.Promote(trial, grant);
+  RUNG_CHECK(verdict.decision == Decision::kContinue);  // nothing is reported while it waits
   Schedule(trial);
-  return true;
 }
 
 void VirtualTuner::OnStepEnd(TrialNumber trial) {

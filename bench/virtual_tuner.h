@@ -13,8 +13,10 @@
 /// W workers run one trial each. Step t of a trial takes the configuration's step_ms and reports
 /// its value at t. Steps that end at the same millisecond are taken in the order in which they were
 /// scheduled. A worker that is free resumes what the rule promotes, else starts the next
-/// configuration, else is idle; after every report idle workers ask again. Pausing and resuming
-/// cost nothing. At R a trial is complete whatever the rule says.
+/// configuration, else, when nothing runs and nothing has completed, resumes what a drain takes,
+/// else is idle; after every report idle workers ask again. Pausing and resuming cost nothing: a
+/// trial goes on after the step at which it paused. At R a trial is complete whatever the rule
+/// says.
 ///
 /// The rules are those under which the peers in data/ were run, so that equal decisions give equal
 /// numbers.
@@ -63,6 +65,7 @@ class VirtualTuner {
   void Schedule(TrialNumber trial);
   /// Gives one free worker its work; whether there was any.
   bool GiveWork();
+  void Resume(TrialNumber trial, Grant grant);
   void OnStepEnd(TrialNumber trial);
   TrialNumber Selected() const;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "search/fifo.h"
@@ -54,6 +55,43 @@ TEST(VirtualTuner, TakesStepsThatEndTogetherAsTheyWereScheduled) {
   // All report at 10: trial 0 first, without rivals, then the better 1, then the worse 2.
   EXPECT_EQ(result.steps, 2 + 2 + 1);
   EXPECT_EQ(result.completed, 2);
+}
+
+TEST(VirtualTuner, ResumesAPromotedTrialWhereItPaused) {
+  const std::vector<LearningCurve> curves{{.step_ms = 10, .values = {3, 3, 3}, .true_micro = {}},
+                                          {.step_ms = 10, .values = {1, 1, 1}, .true_micro = {}},
+                                          {.step_ms = 10, .values = {2, 2, 2}, .true_micro = {}}};
+  const auto rule = MakeStoppingRule(AshaSpec{.max_t = 3,
+                                              .grace_period = 1,
+                                              .reduction_factor = 3,
+                                              .variant = AshaSpec::Variant::kPromotion},
+                                     Goal::kMinimize, /*seed=*/0);
+  ASSERT_TRUE(rule.ok());
+  VirtualTuner tuner(curves, kOrder, {.trials = 3, .workers = 1, .max_t = 3}, **rule);
+  const TunerResult result = tuner.Run();
+  // All pause at 1; then 3 div 3 = 1 of them, trial 1, goes on with steps 2 and 3.
+  EXPECT_EQ(result.steps, 3 + 2);
+  EXPECT_EQ(result.makespan_ms, 50);
+  EXPECT_EQ(result.completed, 1);
+  EXPECT_EQ(result.selected.value, 1);
+}
+
+TEST(VirtualTuner, DrainsWhenNothingIsLeftToRun) {
+  const std::vector<LearningCurve> curves{{.step_ms = 10, .values = {3, 3, 3}, .true_micro = {}},
+                                          {.step_ms = 10, .values = {1, 1, 1}, .true_micro = {}}};
+  const auto rule = MakeStoppingRule(AshaSpec{.max_t = 3,
+                                              .grace_period = 1,
+                                              .reduction_factor = 3,
+                                              .variant = AshaSpec::Variant::kPromotion},
+                                     Goal::kMinimize, /*seed=*/0);
+  ASSERT_TRUE(rule.ok());
+  VirtualTuner tuner(curves, std::span(kOrder).first(2), {.trials = 2, .workers = 2, .max_t = 3},
+                     **rule);
+  const TunerResult result = tuner.Run();
+  // The rung at 1 promotes 2 div 3 = 0 of its two entries, so the better one is taken to the end.
+  EXPECT_EQ(result.steps, 2 + 2);
+  EXPECT_EQ(result.completed, 1);
+  EXPECT_EQ(result.selected.value, 1);
 }
 
 }  // namespace
