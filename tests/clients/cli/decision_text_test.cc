@@ -84,9 +84,9 @@ TEST(DecisionText, GivesTheRankOfPausesAndPromotions) {
   EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
             "paused at level 30: 0.62, it has rank 3 of 5 values");
   row.set_decision("promote");
-  row.set_reason("drain");
+  row.set_reason("of_a_later_version");
   EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
-            "promoted at level 30: 0.62, it has rank 3 of 5 values (drain)");
+            "promoted at level 30: 0.62, it has rank 3 of 5 values (of_a_later_version)");
 }
 
 TEST(StateSentence, SaysWhatAQueuedTrialWaitsFor) {
