@@ -41,6 +41,68 @@ def test_the_same_seed_gives_the_same_configurations(service: Service) -> None:
     ]
 
 
+def promotion_document(**env: str) -> dict:
+    return document(
+        "checkpointed.py",
+        trials=9,
+        scheduler={"asha": {"max_t": 9, "grace_period": 1, "reduction_factor": 3}},
+        trial_options={"resumable": True, "env": env},
+    )
+
+
+def expect_promotion_by_the_rules(service: Service, experiment: int) -> None:
+    """Of nine trials under max_t 9, levels 1 and 3, each resumed from the right checkpoint."""
+    trials = service.query("select * from trials where experiment_id = ?", experiment)
+    states = {row["number"]: (row["state"], row["reason"]) for row in trials}
+    assert set(states.values()) == {("completed", "max_t"), ("stopped", "not_promoted")}
+
+    decisions = service.query("select * from decisions where experiment_id = ?", experiment)
+    promoted = {row["trial_number"] for row in decisions if row["decision"] == "promote"}
+    entries = [
+        row for row in decisions if row["level"] == 1 and row["decision"] in ("continue", "pause")
+    ]
+    assert sorted(row["trial_number"] for row in entries) == list(range(9))
+    assert {number for number, state in states.items() if state[0] == "completed"} <= promoted
+    # 9 div 3: the best three of the level were promoted, whenever they came.
+    best = sorted((-row["value"], row["trial_number"]) for row in entries)
+    assert {number for _, number in best[:3]} <= promoted
+
+    lr = {row["number"]: json.loads(row["params"])["lr"] for row in trials}
+    for row in service.query("select * from learning_curves where experiment_id = ?", experiment):
+        assert row["value"] == (1 - lr[row["trial_number"]]) * (1 - 0.5 ** row["step"])
+
+
+def test_promotion_pauses_trials_and_resumes_them_from_their_checkpoints(service: Service) -> None:
+    experiment = service.submit(promotion_document())
+    assert service.wait(experiment) == "completed"
+    expect_promotion_by_the_rules(service, experiment)
+    resumed = service.query(
+        "select * from attempts where experiment_id = ? and attempt > 0", experiment
+    )
+    assert {row["resume_step"] for row in resumed} <= {1, 3}
+    occupancy = service.query("select * from rungs where experiment_id = ?", experiment)[0]
+    assert (occupancy["entries"], occupancy["stopped"]) == (9, 0)
+    assert occupancy["continued"] + occupancy["paused"] == 9
+    assert occupancy["continued"] >= 3
+
+
+def test_promotion_goes_on_through_kills_of_either_daemon(service: Service) -> None:
+    experiment = service.submit(promotion_document(RUNG_E2E_PAUSE="0.2"))
+
+    def entries() -> int:
+        rung = service.query("select entries from rungs where experiment_id = ?", experiment)
+        return rung[0]["entries"] if rung else 0
+
+    for count, program in ((2, "scheduler"), (4, "worker"), (6, "scheduler"), (8, "worker")):
+        eventually(f"{count} trials at level 1", lambda: entries() >= count)
+        service.kill(program)
+        service.up()
+    assert service.wait(experiment) == "completed"
+    expect_promotion_by_the_rules(service, experiment)
+    failures = service.query("select sum(failures) n from trials where experiment_id = ?", experiment)
+    assert failures[0]["n"] == 0
+
+
 def test_asha_stops_by_the_quantile_of_earlier_values(service: Service) -> None:
     experiment = service.submit(
         document(
