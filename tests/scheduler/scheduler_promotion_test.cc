@@ -23,6 +23,11 @@ constexpr auto kPromotion = AshaSpec::Variant::kPromotion;
 
 Resources Cpus(int32_t count) { return {.milli_cpus = 1000 * count, .memory_bytes = 0, .gpus = 0}; }
 
+void ExpectARestartWouldChangeNothing(const World& world) {
+  World copy = world.CopyRestored();
+  EXPECT_EQ(copy.Describe(), world.Describe());
+}
+
 class SchedulerPromotion : public testing::Test {
  protected:
   /// One worker with `cpus` and an experiment of `trials`.
@@ -40,6 +45,7 @@ class SchedulerPromotion : public testing::Test {
   /// The answer to a report: "continue", "pause" or "stop", with its reason.
   std::string Report(AttemptId attempt, Steps step, double loss) {
     const auto answer = world.Report(w1, attempt, step, loss);
+    ExpectARestartWouldChangeNothing(world);
     if (!answer) return "no answer";
     const std::string word(ToString(answer->decision));
     return answer->reason.empty() ? word : word + " " + answer->reason;
@@ -255,8 +261,7 @@ TEST_F(SchedulerPromotion, AResumedTrialSupersedesLaterStepsAndItsPromotionStand
   EXPECT_EQ(Report(Attempt(0, 2), 2, .3), "continue");
   EXPECT_EQ(Report(Attempt(0, 2), 3, .2), "pause paused");
   EXPECT_THAT(Decisions(), SizeIs(5));
-  World copy = world.CopyRestored();
-  EXPECT_EQ(copy.Describe(), world.Describe());
+  ExpectARestartWouldChangeNothing(world);
 }
 
 TEST_F(SchedulerPromotion, ANonFiniteLossStopsATrialAndItsEntryCountsInN) {
@@ -357,8 +362,7 @@ TEST_F(SchedulerPromotion, StoppingAnExperimentCancelsItsPausedTrials) {
   ASSERT_THAT(stops, SizeIs(2));  // trial 1, whose processes are ending, and trial 2
   EXPECT_TRUE(stops[0].at_once);
   EXPECT_EQ(stops[0].reason, "stop_requested");
-  World copy = world.CopyRestored();
-  EXPECT_EQ(copy.Describe(), world.Describe());
+  ExpectARestartWouldChangeNothing(world);
 }
 
 TEST_F(SchedulerPromotion, ACancelledTrialIsNotPromoted) {
@@ -369,8 +373,7 @@ TEST_F(SchedulerPromotion, ACancelledTrialIsNotPromoted) {
   PauseAtOne(2, .5);  // of three entries trial 1 is now the best that may go on
   EXPECT_EQ(StateOf(0), "cancelled");
   EXPECT_EQ(StateOf(1), "running");
-  World copy = world.CopyRestored();
-  EXPECT_EQ(copy.Describe(), world.Describe());
+  ExpectARestartWouldChangeNothing(world);
 }
 
 TEST_F(SchedulerPromotion, AnotherExperimentWithAPriorityGetsWhatATrialFrees) {
@@ -410,6 +413,7 @@ class AskTellPromotion : public testing::Test {
     const ReplyToken token = world.NextToken();
     world.Do(StartTrial{token, "", e, "ada"});
     const absl::StatusOr<ReplyValue> reply = world.ReplyTo(token);
+    ExpectARestartWouldChangeNothing(world);
     EXPECT_TRUE(reply.ok()) << reply.status();
     const auto* started = std::get_if<TrialStarted>(&*reply);
     if (started == nullptr) return std::nullopt;
@@ -419,12 +423,14 @@ class AskTellPromotion : public testing::Test {
     const ReplyToken token = world.NextToken();
     world.Do(ClientReport{token, trial.attempt, step, {{"loss", loss, 1}}});
     const absl::StatusOr<ReplyValue> reply = world.ReplyTo(token);
+    ExpectARestartWouldChangeNothing(world);
     if (!reply.ok()) return std::string(reply.status().message());
     const auto& answer = std::get<ReportAnswered>(*reply);
     return std::string(ToString(answer.decision)) + " " + answer.reason;
   }
   void Finish(const TrialStarted& trial) {
     world.Do(FinishTrial{world.NextToken(), "", trial.attempt, /*failed=*/false, ""});
+    ExpectARestartWouldChangeNothing(world);
   }
   World world;
   ExperimentId e;

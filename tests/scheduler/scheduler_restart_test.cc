@@ -6,8 +6,8 @@
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
 
-/// A scheduler killed after the commit of any step, its messages unsent, goes on as if nothing had
-/// happened (cases.md 12, 13).
+/// A scheduler killed before or after the commit of any step, its messages unsent, goes on as if
+/// nothing had happened (cases.md 12, 13).
 namespace rung {
 namespace {
 
@@ -50,9 +50,13 @@ struct RunResult {
   int events = 0;
 };
 
-/// One worker with room for two trials runs everything, one action after the other; the scheduler
-/// is killed after event number `kill_after` (−1: never).
-RunResult RunAll(const ExperimentSpec& spec, int kill_after, Steps checkpoint_every = 0) {
+struct Kill {
+  int event = -1;              ///< its number; −1: never
+  bool before_commit = false;  ///< the event is lost too, and the worker repeats it
+};
+
+/// One worker with room for two trials runs everything, one action after the other.
+RunResult RunAll(const ExperimentSpec& spec, Kill kill, Steps checkpoint_every = 0) {
   World world;
   DecisionReplay replay({1}, spec);
   world.on_commit = [&](const WriteBatch& batch) { replay.Follow(batch); };
@@ -62,8 +66,9 @@ RunResult RunAll(const ExperimentSpec& spec, int kill_after, Steps checkpoint_ev
   RunResult result;
   bool killed = false;
   const auto happen = [&](const Event& event) {
-    world.Do(event);
-    if (!killed && result.events++ == kill_after) {
+    const bool now = !killed && result.events++ == kill.event;
+    if (!now || !kill.before_commit) world.Do(event);
+    if (now) {
       killed = true;
       world.Restart();
       world.Do(worker.Connect({++session}));
@@ -92,11 +97,14 @@ RunResult RunAll(const ExperimentSpec& spec, int kill_after, Steps checkpoint_ev
 }
 
 void ExpectSameAtEveryKill(const ExperimentSpec& spec, Steps checkpoint_every = 0) {
-  const RunResult whole = RunAll(spec, -1, checkpoint_every);
+  const RunResult whole = RunAll(spec, {}, checkpoint_every);
   ASSERT_GT(whole.events, 20);
-  for (int kill_after = 0; kill_after < whole.events; ++kill_after) {
-    const RunResult killed = RunAll(spec, kill_after, checkpoint_every);
-    ASSERT_EQ(killed.rows, whole.rows) << "killed after event " << kill_after;
+  for (int event = 0; event < whole.events; ++event) {
+    for (const bool before_commit : {true, false}) {
+      const RunResult killed = RunAll(spec, {event, before_commit}, checkpoint_every);
+      ASSERT_EQ(killed.rows, whole.rows)
+          << "killed " << (before_commit ? "before" : "after") << " the commit of event " << event;
+    }
   }
 }
 
