@@ -21,14 +21,15 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "search": {"core"},
     "storage": {"core"},
     "scheduler": {"core", "search", "storage", "proto"},
+    "replay": {"core", "search", "scheduler"},
     "trial_runner/worker": {"core", "trial_runner/launch", "proto"},
     "trial_runner/launch": {"core", "trial_runner/shim"},
     "trial_runner/shim": set(),
     "trial_runner/report": set(),
     "trial_runner/training": {"trial_runner/report"},
     "examples": {"trial_runner/training", "trial_runner/report"},
-    "clients": {"proto"},
-    "bench": {"core", "search", "storage", "scheduler"},
+    "clients": {"proto", "replay"},
+    "bench": {"core", "search", "storage", "scheduler", "replay"},
 }
 # Besides the above, for the pure files of a layer alone.
 PURE_MAY_INCLUDE: dict[str, set[str]] = {
