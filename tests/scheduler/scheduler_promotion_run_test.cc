@@ -56,6 +56,8 @@ class WholeRun {
       if (fails_at && last >= *fails_at) worker.End(id, ExitCause::kFailed);
       Happen(worker.NextEvent(id));
     }
+    const absl::Status record = CheckTables(tables(), e_, spec);
+    EXPECT_TRUE(record.ok()) << record;
   }
 
   /// By what its trials do, whatever the scheduler decides.

@@ -92,6 +92,8 @@ RunResult RunAll(const ExperimentSpec& spec, Kill kill, Steps checkpoint_every =
   }
   EXPECT_THAT(worker.errors, testing::IsEmpty());
   EXPECT_TRUE(IsFinal(world.ExperimentAt(e).state));
+  const absl::Status record = CheckTables(world.storage.tables(), e, spec);
+  EXPECT_TRUE(record.ok()) << record;
   result.rows = RowsOf(world.storage.tables());
   return result;
 }

@@ -58,6 +58,7 @@ class Simulation {
     asha.trial->resumable = true;
     asha.trial->max_losses = 1000;
     stopping_.emplace(ExperimentId{2}, asha);
+    stopping_spec_ = asha;
     experiments_.push_back(world_.Create(asha));
     Deliver();
     rule.variant = AshaSpec::Variant::kPromotion;
@@ -104,6 +105,11 @@ class Simulation {
     for (const ExperimentId e : experiments_) {
       EXPECT_TRUE(IsFinal(world_.ExperimentAt(e).state)) << world_.Describe();
     }
+  }
+
+  /// That the stored reports alone, all but without an order, give the rows again.
+  absl::Status CheckStopping() const {
+    return CheckTables(world_.storage.tables(), {2}, stopping_spec_);
   }
 
   const World& world() const { return world_; }
@@ -231,6 +237,7 @@ class Simulation {
   std::vector<SimWorker> workers_;
   std::vector<ExperimentId> experiments_;
   std::optional<DecisionReplay> stopping_;
+  ExperimentSpec stopping_spec_;
   std::optional<DecisionReplay> promotion_;
   std::map<TrialId, TrialState> final_;
   uint64_t last_session_ = 0;
@@ -245,6 +252,7 @@ TEST_P(SchedulerSimulation, KeepsItsInvariantsThroughFaultsAndEnds) {
   simulation.RunWithFaults(4000);
   simulation.Heal();
   EXPECT_THAT(simulation.Errors(), testing::IsEmpty());
+  EXPECT_TRUE(simulation.CheckStopping().ok()) << simulation.CheckStopping();
   std::map<ExperimentId, int> created;
   for (const auto& [id, trial] : simulation.world().storage.tables().trials) {
     ++created[id.experiment];
