@@ -53,6 +53,21 @@ void DeclareGlobalOptions(OptionSet set, GlobalOptions& options) {
            options.log_level);
 }
 
+// What is wrong with the command line: the word that nothing knows, where there is one.
+std::string WrongUsage(const CLI::App& app, const CLI::App& asked, bool wants_command,
+                       const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  for (const std::string& word : unknown) {
+    if (word.starts_with('-')) return fmt::format("there is no option '{}'", word);
+  }
+  if (unknown.empty() || !(wants_command || dynamic_cast<const CLI::ExtrasError*>(&error))) {
+    return error.what();
+  }
+  if (!wants_command) return fmt::format("'{}' is one argument too many", unknown.front());
+  const std::string verb = &asked == &app ? "" : asked.get_name() + " ";
+  return fmt::format("there is no command '{}{}'", verb, unknown.front());
+}
+
 void DeclareVerbs(CLI::App& app, Action& chosen) {
   for (const Verb& verb : Verbs()) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.description);
@@ -147,13 +162,12 @@ Parsing ParseCommandLine(int argc, const char* const* argv, Console& console) {
     parsing.exit_status = kSuccess;
   } catch (const CLI::ParseError& error) {
     const auto subs = app.get_subcommands();
-    const std::string verb = subs.empty() ? "" : fmt::format(" {}", subs.front()->get_name());
-    const auto unknown = subs.empty() ? app.remaining() : std::vector<std::string>{};
-    const std::string what = unknown.empty() ? error.what()
-                                             : fmt::format("there is no command or option '{}'",
-                                                           Printable(unknown.front()));
-    console.err << "rung: " << what << "\nRun `rung" << verb << " --help` for the "
-                << (subs.empty() ? "commands" : "options") << ".\n";
+    const CLI::App& asked = subs.empty() ? app : *subs.front();
+    const std::string verb = subs.empty() ? "" : fmt::format(" {}", asked.get_name());
+    const bool wants_command = !asked.get_subcommands([](const CLI::App*) { return true; }).empty();
+    console.err << "rung: " << Printable(WrongUsage(app, asked, wants_command, error))
+                << "\nRun `rung" << verb << " --help` for the "
+                << (wants_command ? "commands" : "options") << ".\n";
     parsing.exit_status = kWrongUsage;
   }
   return parsing;

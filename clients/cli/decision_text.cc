@@ -66,6 +66,7 @@ std::string ReasonText(const std::string& reason) {
   static const std::map<std::string, std::string> texts{
       {"below_cutoff", "its value was worse than the cutoff of a rung"},
       {"non_finite", "its objective was not a finite value"},
+      {"max_failures", "more of its attempts failed than trial.max_failures allows"},
       {"max_t", "it reached max_t, the last step of every trial"},
       {"not_promoted", "others of its rung were promoted"},
       {"lost_repeatedly", "its machines were lost max_losses times without a new step"},

@@ -37,6 +37,11 @@ std::string TrialCountsText(const pb::Experiment& experiment) {
   return head + text;
 }
 
+std::string NoBestText(const pb::Experiment& experiment) {
+  return fmt::format("no {} reported{}", experiment.metric(),
+                     IsFinal(experiment.state()) ? "" : " yet");
+}
+
 class Facts {
  public:
   void Add(const std::string& name, Table::Cell value) {
@@ -138,7 +143,7 @@ std::string StateText(const pb::Trial& trial) {
 
 std::string BestText(const pb::Experiment& experiment) {
   if (!experiment.has_best() || !experiment.best().has_best_value()) {
-    return fmt::format("no {} reported yet", experiment.metric());
+    return NoBestText(experiment);
   }
   const pb::Trial& best = experiment.best();
   return fmt::format("best {} {} ({}) by trial {} at step {}: {}", experiment.metric(),
@@ -178,7 +183,7 @@ std::string ExperimentText(const pb::Experiment& experiment, int64_t now_us,
                        Tone::kStrong});
     facts.AddParams(best.params_json());
   } else {
-    facts.Add("best", fmt::format("no {} reported yet", experiment.metric()));
+    facts.Add("best", NoBestText(experiment));
   }
   std::string text = facts.Text(terminal);
   if (experiment.rungs_size() > 0) {

@@ -21,6 +21,14 @@ std::string PrintableLines(std::string_view text) {
   }
 }
 
+/// What the service does not have: its message, and where to see what it has.
+std::string WithWayOut(const absl::Status& status) {
+  const std::string message(status.message());
+  const bool says_it = message.find('`') != std::string::npos;
+  if (!absl::IsNotFound(status) || says_it) return message;
+  return message + ": `rung list` shows all experiments, `rung trials EXPERIMENT` their trials";
+}
+
 }  // namespace
 
 int RunProgram(int argc, const char* const* argv, Console& console) {
@@ -30,7 +38,7 @@ int RunProgram(int argc, const char* const* argv, Console& console) {
   const Outcome outcome = parsing.action(session);
   console.out.flush();
   if (!outcome.ok()) {
-    console.err << "rung: " << PrintableLines(std::string(outcome.status().message())) << std::endl;
+    console.err << "rung: " << PrintableLines(WithWayOut(outcome.status())) << std::endl;
     return kRequestFailed;
   }
   if (console.out.fail()) {

@@ -45,7 +45,7 @@ std::string WaitingText(const pb::WatchExperimentResponse& update) {
   if (update.experiment().trials().running() > 0) return "";
   for (const pb::Trial& trial : update.active_trials()) {
     if (trial.state() == pb::TRIAL_STATE_QUEUED && !trial.reason().empty()) {
-      return fmt::format("; {} is {}", TrialText(trial), trial.reason());
+      return fmt::format("{} is {}", TrialText(trial), trial.reason());
     }
   }
   return "";
@@ -61,7 +61,9 @@ std::optional<double> PlannedCost(const pb::Experiment& experiment) {
 }
 
 std::string ShortBest(const pb::Experiment& experiment) {
-  if (!experiment.has_best() || !experiment.best().has_best_value()) return "";
+  if (!experiment.has_best() || !experiment.best().has_best_value()) {
+    return experiment.steps_spent() > 0 ? ", " + BestText(experiment) : "";
+  }
   return fmt::format(", best {} {} ({}) by {}", experiment.metric(),
                      MetricText(experiment.best().best_value()), ByWhat(experiment.best_by()),
                      TrialText(experiment.best()));
@@ -178,11 +180,17 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
                         LeftText(update, now_us),
                     columns, Tone::kPlain, colour);
   screen += CutLine(BestText(experiment), columns, Tone::kStrong, colour);
+  size_t head = 3;
+  const std::string waiting = WaitingText(update);
+  if (!waiting.empty() && lines > head) {
+    screen += CutLine(waiting, columns, Tone::kWaiting, colour);
+    ++head;
+  }
 
   const auto rungs = static_cast<size_t>(experiment.rungs_size());
   const size_t for_rungs = rungs > 0 && lines > rungs + 10 ? rungs + 2 : 0;
-  if (update.active_trials_size() > 0 && lines > 6 + for_rungs) {
-    const Table table = ActiveTable(update, lines - 5 - for_rungs);
+  if (update.active_trials_size() > 0 && lines > head + 3 + for_rungs) {
+    const Table table = ActiveTable(update, lines - head - 2 - for_rungs);
     screen += '\n';
     screen += table.Text({.width = columns, .colour = colour});
   }
@@ -195,11 +203,12 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
 
 std::string ProgressLine(const pb::WatchExperimentResponse& update, int64_t now_us) {
   const pb::Experiment& experiment = update.experiment();
+  const std::string waiting = WaitingText(update);
   return Printable(fmt::format(
       "{} ({}): {}, {}, {}, {} steps in {}{}{}", experiment.name(), experiment.id(),
       StateText(experiment), TrialsDone(experiment), CountsText(experiment.trials()),
       CountText(experiment.steps_spent()), DurationText(ElapsedSeconds(experiment, now_us)),
-      ShortBest(experiment), LeftText(update, now_us) + WaitingText(update)));
+      ShortBest(experiment), LeftText(update, now_us) + (waiting.empty() ? "" : "; " + waiting)));
 }
 
 }  // namespace rung::cli

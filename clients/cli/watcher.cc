@@ -6,9 +6,11 @@
 #include <chrono>
 #include <thread>
 
+#include "clients/cli/diagnosis.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/json_view.h"
 #include "clients/cli/progress.h"
+#include "clients/cli/quantity.h"
 #include "clients/cli/wall_clock.h"
 #include "clients/cli/words.h"
 
@@ -89,6 +91,7 @@ absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const W
                   "ends it.\n",
                   experiment_id));
   Painter painter(view);
+  RefusalNotes refusals;
   pb::WatchExperimentRequest request;
   request.set_experiment_id(experiment_id);
   request.set_interval_ms(kUpdateIntervalMs);
@@ -102,7 +105,8 @@ absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const W
     const absl::Status status =
         (*client)->WatchExperiment(request, [&](const pb::WatchExperimentResponse& update) {
           last = update;
-          painter.Show(update);
+          if (!view.json) refusals.AddTo(last, **client);
+          painter.Show(last);
           over = IsOver(update.experiment());
           told = false;
           lost_at = steady_clock::now();
@@ -126,8 +130,17 @@ absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const W
   }
 }
 
-int ReportEnd(const pb::WatchExperimentResponse& last, std::ostream& err) {
+int ReportEnd(const pb::WatchExperimentResponse& last, Session& session) {
   const pb::Experiment& experiment = last.experiment();
+  std::ostream& err = session.console().err;
+  const auto client = session.client();
+  const std::string no_best = client.ok() ? WhyNoBest(experiment, **client) : "";
+  if (!no_best.empty()) {
+    err << Printable(
+               fmt::format("rung: no trial of experiment {} has a value of its metric '{}'; {}",
+                           experiment.id(), experiment.metric(), no_best))
+        << std::endl;
+  }
   if (!NeedsAttention(experiment)) return 0;
   const std::string reason =
       experiment.reason().empty() ? "" : fmt::format(" ({})", experiment.reason());

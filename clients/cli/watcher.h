@@ -28,7 +28,8 @@ bool NeedsAttention(const pb::Experiment& experiment);
 absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const WatchView& view,
                                                   Session& session);
 
-/// The exit status for a watched experiment; says on stderr why it is not 0, with the last stderr.
-int ReportEnd(const pb::WatchExperimentResponse& last, std::ostream& err);
+/// The exit status for a watched experiment. Says on stderr why it is not 0, with the last stderr,
+/// and what the trials reported where none has a value of the objective.
+int ReportEnd(const pb::WatchExperimentResponse& last, Session& session);
 
 }  // namespace rung::cli

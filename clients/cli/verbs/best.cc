@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "clients/cli/diagnosis.h"
 #include "clients/cli/experiment_text.h"
 #include "clients/cli/json_view.h"
 #include "clients/cli/quantity.h"
@@ -23,9 +24,10 @@ Outcome Best(const Options& options, Session& session) {
   const auto experiment = (*client)->GetExperiment(*id);
   if (!experiment.ok()) return experiment.status();
   if (!experiment->has_best() || !experiment->best().has_best_value()) {
-    return absl::NotFoundError(
-        fmt::format("experiment {} has no best yet: no trial has a value of its objective, {}", *id,
-                    experiment->metric()));
+    const std::string why = WhyNoBest(*experiment, **client);
+    return absl::FailedPreconditionError(
+        fmt::format("experiment {} has no best yet: no trial has a value of its objective, {}{}",
+                    *id, experiment->metric(), why.empty() ? "" : "; " + why));
   }
   std::ostream& out = session.console().out;
   if (options.json) {

@@ -103,8 +103,9 @@ void WarnOfAbsent(const Comparison& comparison, std::ostream& err) {
 
 Outcome CompareVerb(const Options& options, Session& session) {
   if (options.price.has_value() && !(std::isfinite(*options.price) && *options.price >= 0)) {
-    return absl::InvalidArgumentError(
-        fmt::format("--price: must be a number of at least 0, found {}", *options.price));
+    session.console().err << fmt::format(
+        "rung: --price: must be a number of at least 0, found {}\n", *options.price);
+    return kWrongUsage;
   }
   std::optional<ReferenceRows> reference;
   if (!options.reference.empty()) {

@@ -54,7 +54,7 @@ Outcome Run(const Options& options, Session& session) {
   } else {
     console.out << ExperimentText(*experiment, WallClockUs(), console.out_terminal) << std::flush;
   }
-  return ReportEnd(*last, console.err);
+  return ReportEnd(*last, session);
 }
 
 Action Declare(OptionSet& set) {

@@ -34,7 +34,7 @@ Outcome Submit(const Options& options, Session& session) {
   }
   const auto last = Watch(*id, {.stream = console.err, .terminal = console.err_terminal}, session);
   if (!last.ok()) return last.status();
-  return ReportEnd(*last, console.err);
+  return ReportEnd(*last, session);
 }
 
 Action Declare(OptionSet& set) {

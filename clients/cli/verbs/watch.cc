@@ -20,7 +20,7 @@ Outcome WatchVerb(const Options& options, Session& session) {
       .stream = console.out, .terminal = console.out_terminal, .json = options.json};
   const auto last = Watch(*id, view, session);
   if (!last.ok()) return last.status();
-  return ReportEnd(*last, console.err);
+  return ReportEnd(*last, session);
 }
 
 Action Declare(OptionSet& set) {

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include "clients/cli/decision_text.h"
 #include "clients/cli/json_view.h"
 #include "clients/cli/quantity.h"
 #include "clients/cli/selector.h"
 #include "clients/cli/verbs/verbs.h"
+#include "clients/cli/words.h"
 
 namespace rung::cli {
 namespace {
@@ -41,14 +44,27 @@ Outcome Why(const Options& options, Session& session) {
     return kSuccess;
   }
   out << StateSentence(*trial) << "\n";
+  if (trial->state() == pb::TRIAL_STATE_COMPLETED && !trial->has_best_value()) {
+    out << Printable(
+               fmt::format("it has no place in the ranking: it reported no finite value of {}",
+                           experiment->metric()))
+        << "\n";
+  }
   for (const pb::DecisionRow& row : *decisions) {
     out << TimeText(row.time_us()) << "  " << DecisionText(row, experiment->goal()) << "\n";
   }
   // A failed trial is explained by how its attempts ended.
+  const pb::Attempt* failed = nullptr;
   for (const pb::Attempt& attempt : trial->attempts()) {
     if (attempt.message().empty()) continue;
     out << TimeText(attempt.ended_us()) << "  attempt " << attempt.attempt() << ": "
         << Printable(attempt.message()) << "\n";
+    if (attempt.exit_cause() == pb::EXIT_CAUSE_FAILED) failed = &attempt;
+  }
+  if (failed != nullptr) {
+    out << fmt::format(
+        "`rung show {0}` has its last words, `rung logs {0}.{1}` all that it wrote\n",
+        TrialText(*trial), failed->attempt());
   }
   return kSuccess;
 }

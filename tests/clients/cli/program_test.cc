@@ -131,6 +131,41 @@ TEST_F(ProgramTest, WatchPrintsALineAStateAndEndsWithTheExperiment) {
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);  // no terminal, no escapes
 }
 
+TEST_F(ProgramTest, WatchSaysWhyAWorkerRefusesWhatWaits) {
+  pb::Trial& trial = tuner_.trials[2];
+  trial.set_state(pb::TRIAL_STATE_QUEUED);
+  trial.set_reason("waiting: no worker is left");
+  pb::Attempt& attempt = *trial.add_attempts();
+  attempt.set_exit_cause(pb::EXIT_CAUSE_REFUSED);
+  attempt.set_message("trial.working_dir: there is no folder '/nosuch' here");
+  tuner_.updates = {Update(pb::EXPERIMENT_STATE_ACTIVE, ""),
+                    Update(pb::EXPERIMENT_STATE_STOPPED, "stop_requested")};
+  *tuner_.updates[0].add_active_trials() = trial;
+  EXPECT_THAT(RunCommand({"watch", "12"}).out,
+              HasSubstr("; 12.2 is waiting: no worker is left: trial.working_dir: there is no "
+                        "folder '/nosuch' here\n"));
+}
+
+TEST_F(ProgramTest, AMetricThatNoTrialReportsIsToldWithThoseThatAre) {
+  tuner_.experiments[0].clear_best();
+  for (const std::string name : {"accuracy_score", "loss"}) {
+    pb::Metric& metric = tuner_.metrics.emplace_back();
+    metric.set_name(name);
+    metric.set_step(1);
+    metric.set_value(0.5);
+  }
+  tuner_.updates = {Update(pb::EXPERIMENT_STATE_COMPLETED, "trials_exhausted")};
+  const CommandResult result = RunCommand({"watch", "12"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr(", no accuracy reported\n"));
+  EXPECT_EQ(result.err,
+            "rung: no trial of experiment 12 has a value of its metric 'accuracy'; trial 12.0 "
+            "reported accuracy_score, loss\n");
+  EXPECT_EQ(RunCommand({"best", "12"}).err,
+            "rung: experiment 12 has no best yet: no trial has a value of its objective, accuracy; "
+            "trial 12.0 reported accuracy_score, loss\n");
+}
+
 TEST_F(ProgramTest, WatchComesBackToARestartedService) {
   tuner_.updates = {Update(pb::EXPERIMENT_STATE_ACTIVE, ""),
                     Update(pb::EXPERIMENT_STATE_COMPLETED, "trials_exhausted")};
@@ -277,6 +312,29 @@ TEST_F(ProgramTest, WhyListsEachDecision) {
   EXPECT_TRUE(why["decisions"][0]["rank"].is_null());
 }
 
+TEST_F(ProgramTest, WhySaysThatTheObjectiveWasNeverReported) {
+  tuner_.trials[1].clear_best_value();
+  EXPECT_EQ(RunCommand({"why", "12.1"}).out,
+            "trial 12.1 is completed\n"
+            "it has no place in the ranking: it reported no finite value of accuracy\n");
+}
+
+TEST_F(ProgramTest, WhySaysWhereAFailedTrialLeftItsWords) {
+  pb::Trial& trial = tuner_.trials[2];
+  trial.set_state(pb::TRIAL_STATE_FAILED);
+  trial.set_reason("max_failures");
+  pb::Attempt& attempt = *trial.add_attempts();
+  attempt.set_attempt(0);
+  attempt.set_exit_cause(pb::EXIT_CAUSE_FAILED);
+  attempt.set_message("rank 0 exited with status 1");
+  attempt.set_ended_us(kCreatedUs);
+  EXPECT_EQ(RunCommand({"why", "12.2"}).out,
+            "trial 12.2 is failed: more of its attempts failed than trial.max_failures allows "
+            "(max_failures)\n"
+            "2023-11-14 22:13:20  attempt 0: rank 0 exited with status 1\n"
+            "`rung show 12.2` has its last words, `rung logs 12.2.0` all that it wrote\n");
+}
+
 TEST_F(ProgramTest, StopTakesAnExperimentOrATrial) {
   EXPECT_EQ(RunCommand({"stop", "asha"}).status, 0);
   EXPECT_EQ(RunCommand({"stop", "12.2"}).status, 0);
@@ -292,7 +350,9 @@ TEST_F(ProgramTest, ANameThatSeveralHaveListsTheIds) {
   EXPECT_EQ(RunCommand({"show", "absent"}).err,
             "rung: no experiment has the id or the name 'absent': `rung list` shows all "
             "experiments\n");
-  EXPECT_THAT(RunCommand({"show", "99"}).err, HasSubstr("no experiment 99"));
+  EXPECT_EQ(RunCommand({"show", "99"}).err,
+            "rung: no experiment 99: `rung list` shows all experiments, `rung trials EXPERIMENT` "
+            "their trials\n");
   EXPECT_THAT(RunCommand({"trials", "12.1"}).err, HasSubstr("an experiment is wanted here"));
   EXPECT_THAT(RunCommand({"why", "12"}).err, HasSubstr("a trial is wanted here"));
 }
@@ -332,7 +392,7 @@ TEST_F(ProgramTest, CompareReadsMetricsOfEachExperiment) {
   const json comparison = json::parse(result.out);
   EXPECT_EQ(comparison["experiments"].size(), 2U);
   EXPECT_EQ(comparison["experiments"][0]["money"], 1.0);  // 360 s = 0.1 h at 10
-  EXPECT_EQ(RunCommand({"compare", "12", "--price", "-1"}).status, 1);
+  EXPECT_EQ(RunCommand({"compare", "12", "--price", "-1"}).status, 2);
 }
 
 TEST_F(ProgramTest, WorkersShowWhatIsFree) {
@@ -396,7 +456,16 @@ TEST_F(ProgramTest, ErrorsCannotDriveTheTerminal) {
 
 TEST_F(ProgramTest, AnUnknownCommandIsNamed) {
   EXPECT_EQ(RunCommand({"frob", "12"}).err,
-            "rung: there is no command or option 'frob'\nRun `rung --help` for the commands.\n");
+            "rung: there is no command 'frob'\nRun `rung --help` for the commands.\n");
+}
+
+TEST_F(ProgramTest, AWordTooManyOrAnUnknownOneIsNamed) {
+  EXPECT_EQ(RunCommand({"local", "start"}).err,
+            "rung: there is no command 'local start'\nRun `rung local --help` for the commands.\n");
+  EXPECT_EQ(RunCommand({"list", "extra"}).err,
+            "rung: 'extra' is one argument too many\nRun `rung list --help` for the options.\n");
+  EXPECT_EQ(RunCommand({"trials", "12", "--tops", "3"}).err,
+            "rung: there is no option '--tops'\nRun `rung trials --help` for the options.\n");
 }
 
 TEST_F(ProgramTest, WrongUsageIsStatusTwo) {
@@ -407,11 +476,13 @@ TEST_F(ProgramTest, WrongUsageIsStatusTwo) {
                                              {"trials", "12", "--top", "0"},
                                              {"trials", "12", "--state", "happy"},
                                              {"list", "--frob"},
-                                             {"local"}}) {
+                                             {"compare", "12", "--price", "-3"},
+                                             {"local"},
+                                             {"local", "start"}}) {
     const CommandResult result = RunCommand(arguments);
     EXPECT_EQ(result.status, 2) << testing::PrintToString(arguments);
     EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, HasSubstr("--help"));
+    EXPECT_THAT(result.err, StartsWith("rung: ")) << testing::PrintToString(arguments);
   }
 }
 

@@ -111,6 +111,9 @@ TEST(ProgressLine, SaysWhyNothingRuns) {
   update.mutable_active_trials(0)->set_state(pb::TRIAL_STATE_QUEUED);
   update.mutable_active_trials(0)->set_reason("waiting: needs 8 GPUs");
   EXPECT_TRUE(ProgressLine(update, kCreatedUs).ends_with("; 12.2 is waiting: needs 8 GPUs"));
+  const Terminal terminal{.interactive = true, .colour = false, .columns = 101, .lines = 40};
+  EXPECT_NE(ProgressScreen(update, kCreatedUs, terminal).find("\n12.2 is waiting: needs 8 GPUs\n"),
+            std::string::npos);
 }
 
 TEST(ProgressScreen, ShowsTrialsRungsAndBest) {
