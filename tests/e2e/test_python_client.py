@@ -34,6 +34,8 @@ def test_submit_wait_and_read(client: rung.Client) -> None:
 
 
 def test_errors_say_what_is_wrong(client: rung.Client) -> None:
+    with pytest.raises(rung.RungError, match="allowed are HOST:PORT, unix:/path and /path"):
+        rung.Client("localhost")
     with pytest.raises(rung.RungError) as refused:
         client.submit({**document("curve.py"), "goal": "maximise"})
     assert refused.value.code == "INVALID_ARGUMENT"
@@ -132,5 +134,6 @@ def test_tcp_needs_the_token(home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
         with pytest.raises(rung.RungError) as refused:
             rung.Client(address, token="wrong", retry_for=0).experiments()
         assert refused.value.code == "UNAUTHENTICATED"
+        assert "token=… is what follows `name:`" in str(refused.value)
     finally:
         service.rung("local", "down", status=None)

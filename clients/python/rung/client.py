@@ -110,8 +110,9 @@ class Client:
     """A connection to the service.
 
     Args:
-        server: `unix:PATH` or `HOST:PORT`; else RUNG_SERVER, else the local service of this user.
-        token: secret for TCP addresses; else the first line of $RUNG_HOME/token.
+        server: `unix:PATH`, `/path` or `HOST:PORT`; else RUNG_SERVER, else the local service of this user.
+        token: secret for TCP addresses, what follows `name:` in the scheduler's token file; else
+            that of the first line of $RUNG_HOME/token.
         timeout: seconds that one call may take.
         retry_for: seconds during which an unreachable service is tried again. Every call is safe to
             repeat: writing calls carry a request id, reports are known by (attempt, step, name).
@@ -127,7 +128,7 @@ class Client:
         timeout: float = 30.0,
         retry_for: float = 60.0,
     ) -> None:
-        self.server = server or os.environ.get("RUNG_SERVER") or _local_server()
+        self.server = _address(server or os.environ.get("RUNG_SERVER") or _local_server())
         self._timeout = timeout
         self._retry_for = retry_for
         self._metadata: Sequence[Any] = ()
@@ -165,7 +166,7 @@ class Client:
         """Creates an experiment from a dict or from the path of a JSON file.
 
         Args:
-            document: INTERFACES of the document: README, "The experiment document".
+            document: what docs/experiments.md describes.
             working_dir: folder of the trials where the document names none; the file's own folder,
                 or the current one for a dict.
             request_id: repeating a call with the same id gives the first answer.
@@ -359,8 +360,7 @@ class Client:
         """
         request = pb.ReportRequest(attempt=_attempt_id(trial), step=step)
         for name, value in {**(metrics or {}), **values}.items():
-            number = value.item() if hasattr(value, "item") else value
-            request.metrics.add(name=name, value=float(number))
+            request.metrics.add(name=name, value=_number(name, value))
         return _word(
             types_pb2.Decision, "DECISION_", self._call(self._stub.Report, request).decision
         )
@@ -417,6 +417,8 @@ class Client:
             if not details.startswith(("failed to connect", "DNS resolution failed")):
                 return f"the service at {self.server} cannot do this now: {details}"
             return f"no service answers at {self.server} (start one: rung local up): {details}"
+        if code == grpc.StatusCode.UNAUTHENTICATED:
+            return f"{details} (token=… is what follows `name:` in a line of that file)"
         return details
 
     def _pages(self, method: Callable[..., Any], request: Any) -> Iterator[Any]:
@@ -433,6 +435,26 @@ def _home() -> pathlib.Path:
         return pathlib.Path(os.environ["RUNG_HOME"])
     data = os.environ.get("XDG_DATA_HOME")
     return (pathlib.Path(data) if data else pathlib.Path.home() / ".local/share") / "rung"
+
+
+def _address(server: str) -> str:
+    """The address in the form that gRPC takes; another form would be looked up as a host's name."""
+    if server.startswith("/"):
+        return f"unix:{server}"
+    host, _, port = server.rpartition(":")
+    if not server.startswith("unix:") and not (host and port.isdecimal()):
+        raise RungError(
+            "INVALID_ARGUMENT",
+            f"server address {server!r}: allowed are HOST:PORT, unix:/path and /path",
+        )
+    return server
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError):
+        raise TypeError(f"metric {name!r}: expected a number, found {value!r}") from None
 
 
 def _local_server() -> str:

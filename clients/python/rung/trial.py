@@ -155,9 +155,13 @@ def checkpoint(step: int, path: Any) -> None:
 
 def _integer(name: str, value: Any) -> int:
     number = value.item() if hasattr(value, "item") else value
-    if isinstance(number, bool) or int(number) != number:
+    try:
+        integer: Optional[int] = int(number)
+    except (TypeError, ValueError, OverflowError):
+        integer = None
+    if isinstance(number, bool) or integer is None or integer != number:
         raise TypeError(f"{name}: expected an integer, found {value!r}")
-    return int(number)
+    return integer
 
 
 def _number(name: str, value: Any) -> Any:

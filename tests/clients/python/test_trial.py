@@ -131,6 +131,8 @@ def test_a_closed_socket_is_an_error_not_a_hang(worker: Worker) -> None:
 def test_wrong_types_are_refused_before_anything_is_sent(worker: Worker) -> None:
     with pytest.raises(TypeError, match="step"):
         rung.report(1.5, accuracy=0.1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="step: expected an integer, found {'accuracy': 0.1}"):
+        rung.report({"accuracy": 0.1})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="accuracy"):
         rung.report(1, accuracy="high")
     assert worker.requests == []
