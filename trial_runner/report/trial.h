@@ -1,6 +1,6 @@
 /// How a C++ program takes part in a rung experiment: reads its contract, reports, checkpoints.
 ///
-/// Header-only; needs C++17, POSIX and nlohmann/json. The contract is INTERFACES.md section 3: the
+/// Header-only; needs C++17, POSIX and nlohmann/json. The contract is docs/trials.md: the
 /// worker sets environment variables and serves RUNG_SOCKET, a Unix socket that takes one JSON
 /// object a line and answers each with one. Started by hand, without RUNG_SOCKET, the same program
 /// runs too: its reports go to stderr and every decision is `continue`.
