@@ -99,8 +99,8 @@ def test_promotion_goes_on_through_kills_of_either_daemon(service: Service) -> N
         service.up()
     assert service.wait(experiment) == "completed"
     expect_promotion_by_the_rules(service, experiment)
-    failures = service.query("select sum(failures) n from trials where experiment_id = ?", experiment)
-    assert failures[0]["n"] == 0
+    failed = service.query("select sum(failures) n from trials where experiment_id = ?", experiment)
+    assert failed[0]["n"] == 0
 
 
 def test_asha_stops_by_the_quantile_of_earlier_values(service: Service) -> None:

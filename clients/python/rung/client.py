@@ -110,7 +110,8 @@ class Client:
     """A connection to the service.
 
     Args:
-        server: `unix:PATH`, `/path` or `HOST:PORT`; else RUNG_SERVER, else the local service of this user.
+        server: `unix:PATH`, `/path` or `HOST:PORT`; else RUNG_SERVER, else the local service of
+            this user.
         token: secret for TCP addresses, what follows `name:` in the scheduler's token file; else
             that of the first line of $RUNG_HOME/token.
         timeout: seconds that one call may take.
