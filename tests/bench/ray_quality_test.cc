@@ -3,15 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "bench/quality_rules.h"
+#include "tests/bench/recorded_data.h"
 
 namespace rung {
 namespace {
-
-const std::string kFolder = std::string(RUNG_SOURCE_DIR) + "/bench/data";
 
 /// The sanitizers' builds, 30 times slower, take the experiments of 27 trials alone.
 bool IsTaken(const QualitySetting& setting) {
@@ -23,26 +19,22 @@ bool IsTaken(const QualitySetting& setting) {
 }
 
 TEST(RayQuality, IsThatOfTheQuantileRuleInEverySettingAndSeed) {
-  const auto data = QualityData::Read(kFolder);
-  ASSERT_TRUE(data.ok()) << data.status();
-  const auto ray = RayQuality::Read(kFolder);
+  const auto ray = RayQuality::Read(kDataFolder);
   ASSERT_TRUE(ray.ok()) << ray.status();
   for (const QualitySetting& setting : QualitySettings()) {
     if (!IsTaken(setting)) continue;
-    const auto seeds = data->RunAll(setting, MakerOf(kQuantile, setting));
+    const auto seeds = RecordedData().RunAll(setting, MakerOf(kQuantile, setting));
     EXPECT_EQ(seeds.size(), 30U);
     EXPECT_THAT(ray->Differences(setting, seeds), testing::IsEmpty());
   }
 }
 
 TEST(RayQuality, OneStepMoreIsADifference) {
-  const auto data = QualityData::Read(kFolder);
-  ASSERT_TRUE(data.ok()) << data.status();
-  const auto ray = RayQuality::Read(kFolder);
+  const auto ray = RayQuality::Read(kDataFolder);
   ASSERT_TRUE(ray.ok()) << ray.status();
   const QualitySetting setting{
       .benchmark = "lm", .max_t = 81, .grace_period = 1, .trials = 27, .workers = 4};
-  auto seeds = data->RunAll(setting, MakerOf(kQuantile, setting));
+  auto seeds = RecordedData().RunAll(setting, MakerOf(kQuantile, setting));
   ++seeds.at(7).steps;
   const auto differences = ray->Differences(setting, seeds);
   ASSERT_EQ(differences.size(), 1U);
@@ -50,7 +42,7 @@ TEST(RayQuality, OneStepMoreIsADifference) {
 }
 
 TEST(RayQuality, ASettingThatWasNotRecordedIsADifference) {
-  const auto ray = RayQuality::Read(kFolder);
+  const auto ray = RayQuality::Read(kDataFolder);
   ASSERT_TRUE(ray.ok()) << ray.status();
   EXPECT_THAT(ray->Differences({.benchmark = "lm", .max_t = 9}, {}),
               testing::ElementsAre("lm 9/0, N 0, W 0: not recorded from Ray"));
