@@ -5,10 +5,10 @@
 namespace rung::cli {
 
 std::span<const Verb> Verbs() {
-  static const std::array verbs{kRun,    kSubmit,  kValidate, kList,   kShow,    kWatch, kCompare,
-                                kRungs,  kStop,    kBest,     kTrials, kMetrics, kWhy,   kLogs,
-                                kLocal,  kWorkers, kReport,   kPause,  kResume,  kRetry, kDelete,
-                                kReplay, kExport,  kDrain,    kDb};
+  static const std::array verbs{kRun,    kSubmit, kValidate, kList,   kShow,   kWatch,   kCompare,
+                                kReplay, kRungs,  kStop,     kBest,   kTrials, kMetrics, kWhy,
+                                kLogs,   kLocal,  kWorkers,  kReport, kPause,  kResume,  kRetry,
+                                kDelete, kExport, kDrain,    kDb};
   return verbs;
 }
 

@@ -23,7 +23,6 @@ const Verb kDelete{"delete", kGroup, "Delete an experiment", "", Declare};
 const Verb kDrain{"drain", kGroup, "Let a worker finish and take no more", "", Declare};
 const Verb kExport{"export", kGroup, "Write an experiment as CSV or JSON", "", Declare};
 const Verb kPause{"pause", kGroup, "Pause an experiment or a trial", "", Declare};
-const Verb kReplay{"replay", kGroup, "What another scheduler would have decided", "", Declare};
 const Verb kResume{"resume", kGroup, "Resume an experiment or a trial", "", Declare};
 const Verb kRetry{"retry", kGroup, "Run a trial that failed again", "", Declare};
 

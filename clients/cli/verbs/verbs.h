@@ -11,6 +11,7 @@ extern const Verb kList;
 extern const Verb kLocal;
 extern const Verb kLogs;
 extern const Verb kMetrics;
+extern const Verb kReplay;
 extern const Verb kReport;
 extern const Verb kRun;
 extern const Verb kRungs;
@@ -29,7 +30,6 @@ extern const Verb kDelete;
 extern const Verb kDrain;
 extern const Verb kExport;
 extern const Verb kPause;
-extern const Verb kReplay;
 extern const Verb kResume;
 extern const Verb kRetry;
 

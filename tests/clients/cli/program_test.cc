@@ -495,7 +495,7 @@ TEST_F(ProgramTest, HelpAndVersionAreData) {
 
 TEST_F(ProgramTest, LaterVerbsAreRefused) {
   for (const std::string verb :
-       {"pause", "resume", "delete", "retry", "replay", "export", "drain", "db"}) {
+       {"pause", "resume", "delete", "retry", "export", "drain", "db"}) {
     const CommandResult result = RunCommand({verb, "12", "--format", "csv"});
     EXPECT_EQ(result.status, 1) << verb;
     EXPECT_EQ(result.err, "rung: `rung " + verb + "` comes with a later version\n");
