@@ -11,10 +11,10 @@ namespace rung::cli {
 namespace {
 
 const std::map<std::string, std::string> kPromotionReasons{
-    {"below_top", "not among the first, which go on"},
-    {"awaits_resources", "among the first, which go on, but what it freed went to another"},
-    {"promoted", "among the first, which go on"},
-    {"promoted_on_arrival", "among the first, which go on, and it kept what it would have freed"},
+    {"below_top", "not in the share that goes on, so far"},
+    {"awaits_resources", "in the share that goes on, but what it freed went to another"},
+    {"promoted", "in the share that goes on"},
+    {"promoted_on_arrival", "in the share that goes on, and it kept what it would have freed"},
     {"drain", "nothing else was left to run and no trial had completed"},
 };
 
@@ -30,7 +30,8 @@ std::string Where(const pb::DecisionRow& row) {
 
 std::string RankText(const pb::DecisionRow& row) {
   if (!row.has_rank()) return fmt::format("it has no rank among the {} values", row.entries());
-  return fmt::format("it has rank {} of {} values", row.rank(), row.entries());
+  return fmt::format("it has rank {} of {} {}", row.rank(), row.entries(),
+                     row.entries() == 1 ? "value" : "values");
 }
 
 // "0.71 is below the cutoff 0.7533 of 4 earlier values"

@@ -56,8 +56,14 @@ TEST(DecisionText, SaysWhoGoesOnInPromotion) {
   pb::DecisionRow row = Row("pause", 0.5);
   row.set_rank(3);
   row.set_reason("below_top");
-  EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
-            "paused at level 30: 0.5, it has rank 3 of 5 values: not among the first, which go on");
+  EXPECT_EQ(
+      DecisionText(row, pb::GOAL_MAXIMIZE),
+      "paused at level 30: 0.5, it has rank 3 of 5 values: not in the share that goes on, so far");
+  row.set_rank(1);
+  row.set_entries(1);
+  EXPECT_EQ(
+      DecisionText(row, pb::GOAL_MAXIMIZE),
+      "paused at level 30: 0.5, it has rank 1 of 1 value: not in the share that goes on, so far");
   row = Row("promote", 0.9);
   row.set_rank(1);
   row.set_reason("drain");
