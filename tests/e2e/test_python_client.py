@@ -84,6 +84,31 @@ def test_ask_and_tell(client: rung.Client) -> None:
     assert client.wait(experiment, timeout=10).state == "completed"
 
 
+def test_ask_and_tell_under_promotion(client: rung.Client) -> None:
+    rule = {"max_t": 4, "grace_period": 1, "reduction_factor": 2, "variant": "promotion"}
+    ask = document("unused", trials=3, scheduler={"asha": rule})
+    del ask["trial"]
+    experiment = client.submit(ask)
+    seen = []
+    while (trial := client.start_trial(experiment, wait=30)) is not None:
+        seen.append((trial.number, trial.attempt, trial.resume_step))
+        for step in range(trial.resume_step + 1, 5):
+            if client.report(trial, step, accuracy=float(10 - trial.number)) != "continue":
+                break
+        client.finish(trial)
+    # Level 1: trial 0 pauses (1 div 2 = 0) and is the better one of two, so it comes before trial
+    # 2. Level 2: 1 div 2 = 0. Trial 2 is the worst of three. No trial has completed, so the best
+    # of the highest level is drained.
+    assert seen == [(0, 0, 0), (1, 0, 0), (0, 1, 1), (2, 0, 0), (0, 2, 2)]
+    trials = client.trials(experiment)
+    assert [(t.state, t.last_step) for t in trials] == [
+        ("completed", 4),
+        ("stopped", 1),
+        ("stopped", 1),
+    ]
+    assert client.wait(experiment, timeout=10).state == "completed"
+
+
 def test_reports_that_contradict_are_refused(client: rung.Client) -> None:
     ask = document("unused", trials=1)
     del ask["trial"]
