@@ -28,6 +28,7 @@ v1::Rung RungToProto(const RungOccupancy& rung) {
   proto.set_stopped(rung.stopped);
   proto.set_paused(rung.paused);
   proto.set_skipped(rung.skipped);
+  proto.set_over_promoted(rung.over_promoted);
   if (rung.best_value) proto.set_best_value(*rung.best_value);
   return proto;
 }

@@ -213,10 +213,11 @@ ExperimentSummary Summarize(SQLite::Database& database, ExperimentRow row, WallT
 }
 
 std::vector<RungOccupancy> ReadRungs(SQLite::Database& database, ExperimentId id) {
-  auto statement = Prepare(database,
-                           "SELECT bracket, level, entries, continued, stopped, paused, skipped,"
-                           " best_value FROM rungs WHERE experiment_id = ? ORDER BY bracket, level",
-                           id.value);
+  auto statement = Prepare(
+      database,
+      "SELECT bracket, level, entries, continued, stopped, paused, skipped,"
+      " best_value, over_promoted FROM rungs WHERE experiment_id = ? ORDER BY bracket, level",
+      id.value);
   std::vector<RungOccupancy> rungs;
   while (statement.executeStep()) {
     RungOccupancy rung;
@@ -228,6 +229,7 @@ std::vector<RungOccupancy> ReadRungs(SQLite::Database& database, ExperimentId id
     rung.paused = statement.getColumn(5).getInt64();
     rung.skipped = statement.getColumn(6).getInt64();
     if (!statement.getColumn(7).isNull()) rung.best_value = statement.getColumn(7).getDouble();
+    rung.over_promoted = statement.getColumn(8).getInt64();
     rungs.push_back(rung);
   }
   return rungs;

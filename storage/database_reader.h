@@ -63,6 +63,9 @@ struct RungOccupancy {
   int64_t stopped = 0;
   int64_t paused = 0;
   int64_t skipped = 0;
+  /// Earned promotions beyond the share that goes on: entries · level div next level. 0 where
+  /// nobody is promoted.
+  int64_t over_promoted = 0;
   std::optional<double> best_value;  ///< best finite value, by the experiment's goal
 };
 

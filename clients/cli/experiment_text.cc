@@ -233,8 +233,10 @@ Table RungsTable(const pb::Experiment& experiment) {
                {"SKIPPED", kRight},
                {"BEST"}});
   for (const pb::Rung& rung : rungs) {
+    std::string went_on = CountText(rung.continued());
+    if (rung.over_promoted() > 0) went_on += fmt::format(" ({} over)", rung.over_promoted());
     table.AddRow({std::to_string(rung.bracket()), CountText(rung.level()),
-                  CountText(rung.entries()), CountText(rung.continued()), CountText(rung.stopped()),
+                  CountText(rung.entries()), went_on, CountText(rung.stopped()),
                   CountText(rung.paused()), CountText(rung.skipped()),
                   OptionalMetric(rung.has_best_value(), rung.best_value())});
   }

@@ -72,6 +72,7 @@ Json ToJson(const pb::Rung& rung) {
               {"stopped", rung.stopped()},
               {"paused", rung.paused()},
               {"skipped", rung.skipped()},
+              {"over_promoted", rung.over_promoted()},
               {"best_value", MaybeNumber(rung.has_best_value(), rung.best_value())}};
 }
 

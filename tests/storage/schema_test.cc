@@ -21,7 +21,8 @@ using testing::HasSubstr;
 /// One experiment with a trial that passed a level, as the first version wrote them.
 constexpr const char* kRowsOfVersion1 = R"sql(
 INSERT INTO experiments VALUES (7, 'bert-asha', 'active', '', '{}', 'accuracy', 'maximize', 'best',
-                                3, 'ada', 0, 27, 100, '{}', 1700000000000000, NULL);
+                                3, 'ada', 0, 27, 100, '{"brackets":[{"rungs":[{"level":1},
+                                {"level":3},{"level":10}]}]}', 1700000000000000, NULL);
 INSERT INTO trials VALUES (7, 0, 'running', '', '{"lr":0.5}', 0, 0.75, 10, 10, 10, 1, 0, 0,
                            1700000000000001, NULL);
 INSERT INTO attempts VALUES (7, 0, 0, 'running', NULL, NULL, '', 'w1', '', 0, 1, 0, 1000,
@@ -80,7 +81,7 @@ TEST_F(SchemaTest, AFileOfVersion1IsUpgradedAndKeepsItsRows) {
   EXPECT_EQ(experiment.decisions[0].reason, "no_rivals");
 }
 
-TEST_F(SchemaTest, Version2CountsPromotedTrialsAsContinued) {
+TEST_F(SchemaTest, Version3CountsPromotedTrialsAsContinuedAndOverPromotions) {
   // Trial 1 pauses and is promoted later, trial 2 pauses, trial 3 goes on in place.
   constexpr const char* kGrants = R"sql(
 INSERT INTO decisions VALUES (7, 2, 0, 0, 1, 1, 1, 0.5, 0, 1, 1, NULL, 'asha.promotion', 'pause',
@@ -101,6 +102,8 @@ INSERT INTO decisions VALUES (7, 6, 0, 0, 1, 1, 1, 0.5, 2, 3, 2, NULL, 'asha.pro
   EXPECT_THAT(Ask(occupancy), ElementsAre("1|3|1|0|2|0.6", "10|1|1|0|0|0.75"));
   ASSERT_TRUE(SqliteStorage::Open(path_).ok());
   EXPECT_THAT(Ask(occupancy), ElementsAre("1|3|2|0|1|0.6", "10|1|1|0|0|0.75"));
+  // The next level of 1 is 3, so 3 · 1 div 3 = 1 of three goes on; two did.
+  EXPECT_THAT(Ask("SELECT level, over_promoted FROM rungs"), ElementsAre("1|1", "10|0"));
 }
 
 TEST_F(SchemaTest, AReaderOfAnEarlierVersionIsToldToStartAScheduler) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "clients/cli/experiment_text.h"
 #include "clients/cli/quantity.h"
 #include "clients/cli/table.h"
 
@@ -128,6 +129,20 @@ TEST(ProgressScreen, ShowsTrialsRungsAndBest) {
             "\n"
             "BRACKET  LEVEL  ENTRIES  WENT ON  STOPPED  PAUSED  SKIPPED  BEST\n"
             "      0     10        3        2        1       0        0  0.81\n");
+}
+
+TEST(RungsTable, CountsOverPromotions) {
+  pb::Experiment experiment;
+  pb::Rung& rung = *experiment.add_rungs();
+  rung.set_level(10);
+  rung.set_entries(12);
+  rung.set_continued(5);
+  rung.set_over_promoted(1);
+  rung.set_paused(7);
+  rung.set_best_value(0.81);
+  EXPECT_EQ(RungsTable(experiment).Text({}),
+            "BRACKET  LEVEL  ENTRIES     WENT ON  STOPPED  PAUSED  SKIPPED  BEST\n"
+            "      0     10       12  5 (1 over)        0       7        0  0.81\n");
 }
 
 TEST(ProgressScreen, FitsTheTerminal) {
