@@ -90,6 +90,7 @@ std::string AttemptsText(const pb::Trial& trial, int64_t now_us, const Terminal&
                   DurationText(static_cast<double>(end_us - attempt.started_us()) / 1e6),
                   attempt.message()});
     for (const pb::LogTail& tail : attempt.log_tails()) {
+      if (tail.text().empty()) continue;
       tails += fmt::format("\nlast stderr of {}.{}, rank {}:\n{}", TrialText(trial),
                            attempt.attempt(), tail.rank(), LastLines(tail.text(), kTailLines));
       if (!tails.ends_with('\n')) tails += '\n';

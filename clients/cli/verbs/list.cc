@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include "clients/cli/experiment_text.h"
 #include "clients/cli/json_view.h"
+#include "clients/cli/quantity.h"
 #include "clients/cli/verbs/verbs.h"
 #include "clients/cli/wall_clock.h"
 
@@ -21,6 +24,13 @@ Outcome List(const Options& options, Session& session) {
     Json json = Json::array();
     for (const pb::Experiment& experiment : *experiments) json.push_back(ToJson(experiment));
     console.out << Dumped(json) << "\n";
+    return kSuccess;
+  }
+  if (experiments->empty()) {
+    console.err << (options.name.empty()
+                        ? "There is no experiment yet: `rung submit FILE` makes one."
+                        : Printable(fmt::format("No experiment has the name '{}'.", options.name)))
+                << "\n";
     return kSuccess;
   }
   const Terminal& terminal = console.out_terminal;

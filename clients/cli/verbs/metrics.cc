@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
 #include "clients/cli/json_view.h"
 #include "clients/cli/quantity.h"
 #include "clients/cli/selector.h"
@@ -28,6 +33,13 @@ Table MetricsTable(const std::vector<pb::Metric>& metrics) {
   return table;
 }
 
+// What there is instead of the metric that was asked for.
+std::string AbsenceText(const std::string& name, const std::set<std::string>& names) {
+  if (names.empty()) return "The trial has reported no value.";
+  if (name.empty()) return "That attempt of the trial has reported no value.";
+  return fmt::format("The trial has reported no {}; it reported {}.", name, fmt::join(names, ", "));
+}
+
 Outcome Metrics(const Options& options, Session& session) {
   const auto client = session.client();
   if (!client.ok()) return client.status();
@@ -53,8 +65,13 @@ Outcome Metrics(const Options& options, Session& session) {
     return kSuccess;
   }
   if (metrics.empty()) {
-    console.err << "The trial has reported no " << (options.name.empty() ? "value" : options.name)
-                << ".\n";
+    if (!options.name.empty()) request.clear_name();
+    std::set<std::string> names;
+    const absl::Status all = (*client)->ForEachMetric(
+        request, [&](const pb::Metric& metric) { names.insert(metric.name()); });
+    if (!all.ok()) return all;
+    console.err << Printable(AbsenceText(options.name, names)) << "\n";
+    return kSuccess;
   }
   const Terminal& terminal = console.out_terminal;
   console.out << MetricsTable(metrics).Text({.width = terminal.columns, .colour = terminal.colour});

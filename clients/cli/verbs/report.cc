@@ -105,7 +105,9 @@ Action Declare(OptionSet& set) {
 const Verb kReport{
     "report", "Inside a trial",
     "Report metrics of a step from a trial's shell script, and print the decision: continue, stop\n"
-    "or pause. Exit status 0 on continue, 3 on stop and pause (end the trial then).",
-    "  rung report --step 10 accuracy=0.81 loss=0.5 || exit 0", Declare};
+    "or pause. Exit status 0 on continue, 3 on stop and pause (end the trial then; it may do so "
+    "with\n"
+    "any status), 1 when the report is refused.",
+    "  rung report --step 10 accuracy=0.81 loss=0.5 || exit", Declare};
 
 }  // namespace rung::cli

@@ -204,6 +204,17 @@ TEST_F(ProgramTest, ListShowsAllPages) {
   EXPECT_EQ(json::parse(RunCommand({"list", "--json"}).out).size(), 3U);
 }
 
+TEST_F(ProgramTest, ListOfNothingSaysSo) {
+  const CommandResult named = RunCommand({"list", "--name", "absent"});
+  EXPECT_EQ(named.status, 0);
+  EXPECT_EQ(named.out, "");
+  EXPECT_EQ(named.err, "No experiment has the name 'absent'.\n");
+  EXPECT_EQ(RunCommand({"list", "--name", "absent", "--json"}).out, "[]\n");
+  tuner_.experiments.clear();
+  EXPECT_EQ(RunCommand({"list"}).err,
+            "There is no experiment yet: `rung submit FILE` makes one.\n");
+}
+
 TEST_F(ProgramTest, ShowTellsAllOfAnExperiment) {
   const CommandResult result = RunCommand({"show", "asha"});
   EXPECT_EQ(result.status, 0) << result.err;
@@ -281,6 +292,10 @@ TEST_F(ProgramTest, MetricsAreFilteredAndPaged) {
   EXPECT_EQ(rows[4]["value"], "nan");
   EXPECT_THAT(RunCommand({"metrics", "12.1"}).out,
               HasSubstr("   4  accuracy  0.4          0  2023-11-14 22:13:20\n"));
+  EXPECT_EQ(RunCommand({"metrics", "12.1", "--name", "acc"}).err,
+            "The trial has reported no acc; it reported accuracy, loss.\n");
+  EXPECT_EQ(RunCommand({"metrics", "12.0"}).err, "The trial has reported no value.\n");
+  EXPECT_EQ(RunCommand({"metrics", "12.0"}).out, "");
 }
 
 TEST_F(ProgramTest, LogsAreCopiedAsTheyAre) {
