@@ -1,6 +1,7 @@
 #include "trial_runner/worker/trial_message.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -49,7 +50,10 @@ void CheckKeys(const json& object, const char* where,
     const std::string key = item.key().substr(0, kQuotedBytesMax);
     const std::string_view nearest = *std::ranges::min_element(
         keys, {}, [&](std::string_view allowed) { return EditDistance(allowed, key); });
-    throw LineError(fmt::format("{}: unknown key '{}'; did you mean '{}'?", where, key, nearest));
+    const bool alike = EditDistance(nearest, key) <= std::max<size_t>(2, key.size() / 3);
+    const std::string hint = alike ? fmt::format("; did you mean '{}'?", nearest) : "";
+    throw LineError(fmt::format("{}: unknown key '{}'{} (allowed: {})", where, key, hint,
+                                fmt::join(keys, ", ")));
   }
 }
 

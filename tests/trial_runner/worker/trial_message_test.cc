@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"{}", "either 'report' or 'checkpoint'"},
         BadCase{R"({"reprot":{}})", "unknown key 'reprot'; did you mean 'report'?"},
         BadCase{R"({"report":{"step":1,"metric":{"a":1}}})", "did you mean 'metrics'?"},
+        BadCase{R"({"report":{"step":1,"metrics":{"a":1},"epoch":2}})",
+                "report: unknown key 'epoch' (allowed: step, metrics, count)"},
         BadCase{R"({"report":5})", "report: must be an object, found 5"},
         BadCase{R"({"report":{"metrics":{"a":1}}})", "'step' is missing"},
         BadCase{R"({"report":{"step":1}})", "'metrics' is missing"},
