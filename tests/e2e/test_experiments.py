@@ -67,6 +67,8 @@ def expect_promotion_by_the_rules(service: Service, experiment: int) -> None:
     best = sorted((-row["value"], row["trial_number"]) for row in entries)
     assert {number for _, number in best[:3]} <= promoted
 
+    assert service.json("replay", experiment)["equal"], "the rule takes the stored decisions again"
+
     lr = {row["number"]: json.loads(row["params"])["lr"] for row in trials}
     for row in service.query("select * from learning_curves where experiment_id = ?", experiment):
         assert row["value"] == (1 - lr[row["trial_number"]]) * (1 - 0.5 ** row["step"])
@@ -145,6 +147,15 @@ def test_asha_stops_by_the_quantile_of_earlier_values(service: Service) -> None:
         if trial["number"] not in stopped:
             assert trial["last_step"] == 9
     assert stopped, "nine different trials at factor 3 cannot all go on"
+
+    replayed = service.json("replay", experiment)
+    assert (replayed["equal"], replayed["decisions"]) == (True, len(decisions))
+    later = {"asha": {"max_t": 9, "grace_period": 3, "reduction_factor": 3}}
+    seen_back = service.json("replay", experiment, "--scheduler", json.dumps(later))
+    # Whoever was stopped at level 1 has no curve up to the first level of the other scheduler.
+    at_1 = [row for row in decisions if (row["decision"], row["level"]) == ("stop", 1)]
+    assert seen_back["curves_too_short"] == len(at_1)
+    assert seen_back["recorded_steps"] == sum(trial["last_step"] for trial in states)
 
 
 def test_a_trial_that_misbehaves_harms_no_other(service: Service) -> None:
