@@ -3,19 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "tests/scheduler/decision_replay.h"
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
-#include "tests/search/promotion_claims.h"
+#include "tests/scheduler/stored_claims.h"
 
 /// Whole promotion experiments through the scheduler: each ends, with a completed trial whenever
 /// one could complete, and the invariant of EARLY_STOPPING.md §4 holds in what it stored.
@@ -73,19 +71,6 @@ class WholeRun {
     return std::ranges::count_if(tables().trials,
                                  [&](const auto& entry) { return entry.second.state == state; });
   }
-  std::vector<int32_t> UnmetClaimsAtTheEnd() const {
-    std::vector<DecisionRecord> rows;
-    for (const auto& [key, row] : tables().decisions) {
-      rows.push_back({row.bracket, row.level, row.trial, row.step, row.value, row.n_before,
-                      row.entries, row.rank, row.cutoff, row.rule, row.decision, row.reason});
-    }
-    std::set<int32_t> over;
-    for (const auto& [id, trial] : tables().trials) {
-      if (trial.state == TrialState::kFailed) over.insert(id.number.value);
-    }
-    constexpr std::array<Steps, 3> kStops{1, 3, 9};
-    return UnmetClaims({.rows = rows, .over = over, .stops = kStops, .goal = Goal::kMinimize});
-  }
 
  private:
   void Add(const std::string& name, int32_t slots) {
@@ -139,7 +124,8 @@ TEST_P(SchedulerPromotionRun, EndsWithACompletedTrialWheneverOneCould) {
                 run.OneCanComplete() ? "trials_exhausted" : "no_trial_completed")
           << where;
       ASSERT_EQ(static_cast<int32_t>(run.tables().trials.size()), GetParam()) << where;
-      ASSERT_THAT(run.UnmetClaimsAtTheEnd(), testing::IsEmpty()) << where;
+      ASSERT_THAT(StoredUnmetClaims(run.tables(), run.experiment().id), testing::IsEmpty())
+          << where;
     }
   }
 }

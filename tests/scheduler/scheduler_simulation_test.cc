@@ -15,6 +15,7 @@
 #include "tests/scheduler/decision_replay.h"
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
+#include "tests/scheduler/stored_claims.h"
 
 /// Random faults against three experiments and four workers, with what must always hold checked
 /// after every step; then everything is healed and all experiments must end.
@@ -262,6 +263,8 @@ TEST_P(SchedulerSimulation, KeepsItsInvariantsThroughFaultsAndEnds) {
   EXPECT_EQ(created[simulation.experiment(0)], 40);
   EXPECT_EQ(created[simulation.experiment(1)], 60);
   EXPECT_EQ(created[simulation.experiment(2)], 60);
+  EXPECT_THAT(StoredUnmetClaims(simulation.world().storage.tables(), simulation.experiment(2)),
+              testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, testing::Range<uint64_t>(1, 13));
