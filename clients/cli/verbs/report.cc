@@ -77,6 +77,10 @@ Outcome Report(const Options& options, Session& session) {
   }
   const std::string decision = json["decision"];
   console.out << decision << "\n";
+  if (json.contains("durable") && json["durable"] == false) {
+    console.err << "rung: the scheduler has not answered; the worker keeps the report and delivers "
+                   "it later\n";
+  }
   return decision == "stop" || decision == "pause" ? kEndNow : kSuccess;
 }
 

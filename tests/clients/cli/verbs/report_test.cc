@@ -79,6 +79,16 @@ TEST_F(ReportTest, ExitsWithThreeWhenTheTrialShallEnd) {
   }
 }
 
+TEST_F(ReportTest, SaysWhenTheReportIsNotDurableYet) {
+  OneAnswer worker(home_.folder() / "s", "{\"decision\": \"continue\", \"durable\": false}\n");
+  const CommandResult result = RunCommand({"report", "--step", "10", "accuracy=0.81"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "continue\n");
+  EXPECT_EQ(result.err,
+            "rung: the scheduler has not answered; the worker keeps the report and delivers it "
+            "later\n");
+}
+
 TEST_F(ReportTest, PrintsARefusal) {
   OneAnswer worker(home_.folder() / "s", "{\"error\": \"step 3 is below 10\"}\n");
   const CommandResult result = RunCommand({"report", "--step", "3", "loss=1"});
