@@ -39,6 +39,11 @@ bool IsFinal(pb::ExperimentState state) {
          state == pb::EXPERIMENT_STATE_FAILED;
 }
 
+bool IsFinal(pb::TrialState state) {
+  return state == pb::TRIAL_STATE_COMPLETED || state == pb::TRIAL_STATE_STOPPED ||
+         state == pb::TRIAL_STATE_FAILED || state == pb::TRIAL_STATE_CANCELLED;
+}
+
 std::string TrialText(int64_t experiment_id, int32_t trial_number) {
   return fmt::format("{}.{}", experiment_id, trial_number);
 }

@@ -20,6 +20,7 @@ std::string Word(pb::Goal goal);
 std::string Word(pb::BestBy best_by);
 
 bool IsFinal(pb::ExperimentState state);
+bool IsFinal(pb::TrialState state);
 
 /// "12.3"
 std::string TrialText(int64_t experiment_id, int32_t trial_number);

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
-from conftest import Service, document, eventually
+from conftest import BIN, Service, document, eventually
 
 SPACE_OF_FAULTS = ["exit_1", "killed", "garbage", "silent", "nan", "none"]
 
@@ -307,3 +308,31 @@ def test_logs_of_a_rank_are_shown(service: Service) -> None:
     assert (
         f"trial {experiment}.0 begins at step 0" in service.rung("logs", f"{experiment}.0").stdout
     )
+
+
+def test_a_followed_log_waits_for_its_trial(service: Service) -> None:
+    busy = service.submit(
+        document("curve.py", trials=2, trial_options={"env": {"RUNG_E2E_PAUSE": "0.2"}})
+    )
+    waiting = service.submit(document("curve.py", trials=1))
+    never = service.submit(
+        document("curve.py", trials=1, trial_options={"per_process": {"gpus": 64}})
+    )
+    followers = [
+        subprocess.Popen(
+            [str(BIN / "rung"), "logs", f"{experiment}.0", "-f"],
+            env=service.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for experiment in (waiting, never)
+    ]
+    told = [str(follower.stderr.readline()) for follower in followers if follower.stderr]
+    assert all("waiting until it starts" in line for line in told), told
+    assert service.wait(busy) == service.wait(waiting) == "completed"
+    out, _ = followers[0].communicate(timeout=60)
+    assert (followers[0].returncode, out) == (0, f"trial {waiting}.0 begins at step 0\n")
+    service.rung("stop", never)
+    _, err = followers[1].communicate(timeout=60)
+    assert followers[1].returncode == 1 and "has not been started" in err

@@ -40,6 +40,8 @@ class FakeTuner final : public pb::Tuner::Service {
   std::vector<std::string> stopped;      ///< "12" or "12.3"
   pb::CreateExperimentRequest created;
   pb::StreamLogsRequest logs_asked;
+  int logs_refused = 0;                 ///< so many reads of a log come too early
+  std::vector<pb::Trial> trials_after;  ///< what `trials` is after the last of them
   std::string authorization;
 
   grpc::Status CreateExperiment(Context* context, const pb::CreateExperimentRequest* request,
@@ -167,6 +169,10 @@ class FakeTuner final : public pb::Tuner::Service {
   grpc::Status StreamLogs(Context*, const pb::StreamLogsRequest* request,
                           grpc::ServerWriter<pb::StreamLogsResponse>* writer) override {
     logs_asked = *request;
+    if (logs_refused-- > 0) {
+      if (logs_refused == 0) trials = trials_after;
+      return {grpc::StatusCode::FAILED_PRECONDITION, "trial 12.2 has not been started yet"};
+    }
     pb::StreamLogsResponse piece;
     piece.set_worker("w1");
     for (size_t i = 0; i < log.size(); i += 5) {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "clients/cli/quantity.h"
+#include "clients/cli/wall_clock.h"
 #include "tests/clients/cli/fake_tuner.h"
 
 namespace rung::cli {
@@ -307,6 +309,46 @@ TEST_F(ProgramTest, LogsAreCopiedAsTheyAre) {
   EXPECT_TRUE(tuner_.logs_asked.follow());
 }
 
+TEST_F(ProgramTest, AFollowedLogIsWaitedForUntilTheTrialStarts) {
+  tuner_.log = "epoch 1\n";
+  tuner_.trials[2].set_state(pb::TRIAL_STATE_QUEUED);
+  tuner_.trials[2].set_reason("waits for 2 GPUs");
+  tuner_.trials_after = tuner_.trials;
+  tuner_.trials_after[2].set_state(pb::TRIAL_STATE_RUNNING);
+  tuner_.trials_after[2].add_attempts()->set_state(pb::ATTEMPT_STATE_ASSIGNED);
+  tuner_.logs_refused = 2;
+  const CommandResult result = RunCommand({"logs", "12.2", "-f"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "epoch 1\n");
+  EXPECT_EQ(result.err,
+            "rung: trial 12.2 is queued: waits for 2 GPUs; waiting until it starts (Ctrl-C ends "
+            "the wait)\n");
+  // A trial that the experiment has not come to yet; 12 plans trials 0 to 2 and is over.
+  tuner_.experiments[0].set_state(pb::EXPERIMENT_STATE_ACTIVE);
+  tuner_.experiments[0].set_planned_trials(4);
+  tuner_.logs_refused = 1;
+  EXPECT_THAT(RunCommand({"logs", "12.3", "-f"}).err,
+              StartsWith("rung: trial 12.3 is not created"));
+  tuner_.logs_refused = 2;
+  EXPECT_EQ(RunCommand({"logs", "12.4", "-f"}).status, 1);
+  // It starts between the refusal and the look at its state: one more try.
+  tuner_.trials_after[2].mutable_attempts(0)->set_state(pb::ATTEMPT_STATE_RUNNING);
+  tuner_.logs_refused = 1;
+  EXPECT_EQ(RunCommand({"logs", "12.2", "-f"}).out, "epoch 1\n");
+}
+
+TEST_F(ProgramTest, ALogThatWillNotComeIsNotWaitedFor) {
+  tuner_.trials_after = tuner_.trials;
+  tuner_.logs_refused = 2;
+  const CommandResult final = RunCommand({"logs", "12.2", "-f"});  // stopped, no attempt
+  EXPECT_EQ(final.status, 1);
+  EXPECT_EQ(final.err, "rung: trial 12.2 has not been started yet\n");
+  tuner_.trials[2].set_state(pb::TRIAL_STATE_QUEUED);
+  tuner_.trials_after = tuner_.trials;
+  tuner_.logs_refused = 1;
+  EXPECT_EQ(RunCommand({"logs", "12.2"}).status, 1);  // not followed
+}
+
 TEST_F(ProgramTest, WhyListsEachDecision) {
   pb::DecisionRow& row = tuner_.decisions.emplace_back();
   row.set_trial_number(2);
@@ -421,6 +463,18 @@ TEST_F(ProgramTest, WorkersShowWhatIsFree) {
   attempt.set_trial_number(3);
   EXPECT_THAT(RunCommand({"workers"}).out, HasSubstr("w1    connected  1.5 of 4   0 of 0 "));
   EXPECT_EQ(json::parse(RunCommand({"workers", "--json"}).out)[0]["attempts"][0], "12.3.0");
+}
+
+TEST_F(ProgramTest, ALostWorkerIsShownWithWhenItWasSeen) {
+  pb::Worker& worker = tuner_.workers.emplace_back();
+  worker.set_name("w2");
+  worker.set_state("lost");
+  worker.set_last_seen_us(WallClockUs() - int64_t{2} * 86'400 * 1'000'000);
+  const std::string out = RunCommand({"workers"}).out;
+  EXPECT_THAT(out, StartsWith("NAME  STATE  CPUS FREE  GPUS FREE  MEMORY  VERSION  LAST SEEN"));
+  EXPECT_THAT(out, HasSubstr("\nw2    lost "));
+  EXPECT_THAT(out, HasSubstr(DurationText(2.0 * 86'400) + " ago"));
+  EXPECT_EQ(json::parse(RunCommand({"workers", "--json"}).out)[0]["state"], "lost");
 }
 
 TEST_F(ProgramTest, TcpCarriesTheToken) {
