@@ -13,6 +13,7 @@
 
 #include "clients/cli/client.h"
 #include "clients/cli/daemon.h"
+#include "clients/cli/words.h"
 
 namespace rung::cli {
 namespace {
@@ -26,6 +27,7 @@ constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kAnswerTimeout{2'000};
 constexpr milliseconds kLockPatience{60'000};
 constexpr size_t kLogLines = 20;
+constexpr int kTrialsListedMax = 10;
 
 // Two `rung local up` at a time must not start two schedulers.
 class HomeLock {
@@ -215,6 +217,8 @@ absl::Status LocalService::Down(milliseconds patience) {
   const HomeLock lock(home_);
   const absl::Status taken = lock.Take();
   if (!taken.ok()) return taken;
+  const auto record = home_.WorkerRecord();
+  if (record && IsDaemon(record->pid, kWorker, home_.worker_record_file())) TellWhatRuns(*record);
   // The worker first: it can still say how its trials ended.
   const auto worker = End(kWorker, home_.WorkerRecord(), home_.worker_record_file(), patience);
   if (!worker.ok()) return worker.status();
@@ -223,6 +227,28 @@ absl::Status LocalService::Down(milliseconds patience) {
   if (!scheduler.ok()) return scheduler.status();
   if (!*worker && !*scheduler) log_ << "nothing was running" << std::endl;
   return absl::OkStatus();
+}
+
+void LocalService::TellWhatRuns(const DaemonRecord& record) const {
+  if (AnsweringPid(home_) == 0) return;  // nobody who knows
+  const auto workers = LocalClient(home_)->ListWorkers();
+  if (!workers.ok()) return;
+  for (const pb::Worker& worker : *workers) {
+    if (worker.name() != record.name || worker.attempts().empty()) continue;
+    std::string ids;
+    for (int i = 0; i < worker.attempts_size() && i < kTrialsListedMax; ++i) {
+      ids += fmt::format("{}{}", i > 0 ? " " : "", AttemptText(worker.attempts(i)));
+    }
+    if (worker.attempts_size() > kTrialsListedMax) ids += " …";
+    const bool one = worker.attempts_size() == 1;
+    log_
+        << fmt::format(
+               "{} {} here ({}): SIGTERM, the grace of each (at most 30 s), then SIGKILL; when the "
+               "service is back {} queued again, from a stored checkpoint where there is one",
+               worker.attempts_size(), one ? "trial runs" : "trials run", ids,
+               one ? "it is" : "they are")
+        << std::endl;
+  }
 }
 
 absl::StatusOr<bool> LocalService::End(const std::string& program,

@@ -40,7 +40,8 @@ class LocalService {
   /// ended or did not answer in time said.
   absl::Status Up(const LocalOptions& options);
 
-  /// Ends the worker, then the scheduler: SIGTERM, and SIGKILL after the patience for each.
+  /// Ends the worker, then the scheduler: SIGTERM, and SIGKILL after the patience for each. Says
+  /// first what becomes of the trials that run.
   absl::Status Down(std::chrono::milliseconds patience);
 
   LocalStatus Inspect() const;
@@ -48,6 +49,7 @@ class LocalService {
  private:
   absl::Status StartScheduler(const LocalOptions& options);
   absl::Status StartWorker(const LocalOptions& options);
+  void TellWhatRuns(const DaemonRecord& worker) const;
   absl::StatusOr<bool> End(const std::string& program, const std::optional<DaemonRecord>& record,
                            const std::filesystem::path& record_file,
                            std::chrono::milliseconds patience);

@@ -113,16 +113,15 @@ class Service:
         return self.state(experiment)
 
     def processes(self) -> List[int]:
-        """Every process, trials included, that carries this service's RUNG_HOME."""
+        """Every process of this service: its folder is in the environment of daemons (RUNG_HOME)
+        and of trials (RUNG_SOCKET)."""
         found = []
         for folder in pathlib.Path("/proc").iterdir():
             if not folder.name.isdigit() or int(folder.name) == os.getpid():
                 continue
             with contextlib.suppress(OSError):
-                environment = (folder / "environ").read_bytes().split(b"\0")
-                if f"RUNG_HOME={self.home}".encode() in environment and is_running(
-                    int(folder.name)
-                ):
+                environment = (folder / "environ").read_bytes()
+                if str(self.home).encode() in environment and is_running(int(folder.name)):
                     found.append(int(folder.name))
         return found
 

@@ -167,3 +167,37 @@ def test_sixteen_askers_get_every_trial_once(
     assert not errors
     assert sorted(seen) == [(number, 0) for number in range(100)]
     assert service.wait(experiment.id) == "completed"
+
+
+def test_32_clients_with_40_reports_each_give_no_error_and_leave_nothing_running(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients, steps = 32, 40
+    monkeypatch.setenv("RUNG_HOME", str(service.home))
+    ask = document("unused", trials=clients)
+    del ask["trial"]
+    experiment = rung.Client().submit(ask)
+    errors: List[Exception] = []
+
+    def work() -> None:
+        try:
+            with rung.Client(retry_for=30) as client:
+                trial = client.start_trial(experiment, wait=30)
+                for step in range(1, steps + 1):
+                    client.report(trial, step, accuracy=step / steps)
+                client.finish(trial)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test must fail with it
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert service.wait(experiment.id) == "completed"
+    assert len(stored(service, experiment.id)) == clients * steps
+    attempts = service.query("select distinct state, exit_cause from attempts")
+    assert [tuple(row) for row in attempts] == [("exited", "completed")]
+    counts = rung.Client().experiment(experiment.id).trial_counts
+    assert {name: n for name, n in counts.items() if n} == {"completed": clients}

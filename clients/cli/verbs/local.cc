@@ -136,7 +136,7 @@ Action Declare(OptionSet& set) {
       "up", "Start what does not run, and wait until it answers",
       [&](OptionSet& up) { DeclareUp(up, values); }, [&values] { values.chosen = Up; });
   set.Subverb(
-      "down", "Stop the worker, then the scheduler",
+      "down", "Stop the worker, then the scheduler; trials that run are queued again",
       [&](OptionSet& down) { DeclareDown(down, values); }, [&values] { values.chosen = Down; });
   set.Subverb(
       "status", "Say what runs, and where; exit status 0 either way",
