@@ -8,13 +8,13 @@
 
 #include "bench/budget_plan.h"
 #include "bench/paired_bootstrap.h"
+#include "bench/peer_quality.h"
 #include "bench/quality_experiment.h"
 #include "bench/quality_rules.h"
-#include "bench/ray_quality.h"
 
-/// Compares the stopping rules on recorded learning curves, and checks that the default one gives
-/// Ray Tune's results exactly (exit 1 and what differs, if not). The output is the same on every
-/// machine.
+/// Compares the stopping rules on recorded learning curves, and checks that `quantile` gives Ray
+/// Tune's results and `top` Optuna's exactly (exit 1 and what differs, if not). The output is the
+/// same on every machine.
 namespace rung {
 namespace {
 
@@ -159,32 +159,37 @@ void PrintBudgets(const QualityData& data) {
   }
 }
 
-int CheckAgainstRay(const QualityData& data, const RayQuality& ray) {
-  int differences = 0;
-  size_t runs = 0;
+/// Whether `rule` gives what the peer in `path` did.
+bool CheckAgainst(const std::string& path, const std::string& rule, const QualityData& data) {
+  const absl::StatusOr<PeerQuality> peer = PeerQuality::Read(path);
+  if (!peer.ok()) {
+    fmt::print(stderr, "decision_quality: {}\n", std::string(peer.status().message()));
+    return false;
+  }
+  size_t differences = 0;
   for (const QualitySetting& setting : QualitySettings()) {
-    const auto seeds = data.RunAll(setting, MakerOf(kQuantile, setting));
-    runs += seeds.size();
-    for (const std::string& difference : ray.Differences(setting, seeds)) {
+    if (!peer->IsRecorded(setting)) continue;
+    const auto seeds = data.RunAll(setting, MakerOf(rule, setting));
+    for (const std::string& difference : peer->Differences(setting, seeds)) {
       fmt::print(stderr, "decision_quality: {}\n", difference);
       ++differences;
     }
   }
-  fmt::print("{}: {} of {} runs and tables differ from Ray Tune 2.60\n", kQuantile, differences,
-             runs);
-  return differences;
+  fmt::print("{} against {}: {} settings of {} seeds, {} differences\n", rule, peer->peer(),
+             peer->settings(), data.seeds(), differences);
+  return differences == 0;
 }
 
 int Main() {
   const std::string folder = std::string(RUNG_SOURCE_DIR) + "/bench/data";
   const absl::StatusOr<QualityData> data = QualityData::Read(folder);
-  const absl::StatusOr<RayQuality> ray = RayQuality::Read(folder);
-  for (const absl::Status& status : {data.status(), ray.status()}) {
-    if (status.ok()) continue;
-    fmt::print(stderr, "decision_quality: {}\n", std::string(status.message()));
+  if (!data.ok()) {
+    fmt::print(stderr, "decision_quality: {}\n", std::string(data.status().message()));
     return 1;
   }
-  if (CheckAgainstRay(*data, *ray) > 0) return 1;
+  const bool as_ray = CheckAgainst(folder + "/ray_quality.json", kQuantile, *data);
+  const bool as_optuna = CheckAgainst(folder + "/optuna_quality.json", kTop, *data);
+  if (!as_ray || !as_optuna) return 1;
 
   Report report(*data);
   for (const QualitySetting& setting : QualitySettings()) report.Add(setting);

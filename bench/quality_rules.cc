@@ -25,7 +25,7 @@ const std::vector<std::pair<std::string, Change>>& AshaRules() {
       {"asha quantile, brackets 2", [](AshaSpec& spec) { spec.brackets = 2; }},
       {"asha quantile, hyperband",
        [](AshaSpec& spec) { spec.brackets = BracketsOfHyperband(spec); }},
-      {"asha top", [](AshaSpec& spec) { spec.cut = AshaSpec::Cut::kTop; }},
+      {kTop, [](AshaSpec& spec) { spec.cut = AshaSpec::Cut::kTop; }},
       {"asha promotion", [](AshaSpec& spec) { spec.variant = AshaSpec::Variant::kPromotion; }},
       {"asha promotion, hyperband",
        [](AshaSpec& spec) {

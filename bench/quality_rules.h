@@ -9,8 +9,9 @@
 /// The rules that decision_quality compares, each with the settings' R and r and η = 3.
 namespace rung {
 
-/// The rule with which all others are compared, and which Ray Tune's results are checked with.
+/// The rule with which all others are compared, Ray Tune's. Optuna's is kTop.
 inline constexpr const char* kQuantile = "asha quantile";
+inline constexpr const char* kTop = "asha top";
 inline constexpr const char* kFifo = "fifo (no stopping)";
 
 /// Their names, the quantile first.

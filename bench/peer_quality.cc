@@ -1,9 +1,11 @@
-#include "bench/ray_quality.h"
+#include "bench/peer_quality.h"
 
 #include <fmt/format.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "core/check.h"
 
 namespace rung {
 namespace {
@@ -38,49 +40,52 @@ std::string TitleOf(const QualitySetting& setting) {
                      setting.trials, setting.workers);
 }
 
-absl::StatusOr<RayQuality> RayQuality::Read(const std::string& folder) {
-  const std::string path = folder + "/ray_quality.json";
+absl::StatusOr<PeerQuality> PeerQuality::Read(const std::string& path) {
   std::ifstream file(path);
   if (!file) return absl::NotFoundError(fmt::format("cannot read {}", path));
-  RayQuality ray;
+  PeerQuality quality;
   try {
     const Json document = Json::parse(file);
+    quality.peer_ = document.at("peer").get<std::string>();
     for (const Json& json : document.at("settings")) {
-      Recorded& recorded = ray.settings_[TitleOf(SettingOf(json))];
+      Recorded& recorded = quality.settings_[TitleOf(SettingOf(json))];
       if (json.contains("published")) recorded.published = json["published"].get<std::string>();
       for (const Json& row : json.at("seeds")) recorded.seeds.push_back(SeedOf(row));
     }
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(fmt::format("{}: {}", path, error.what()));
   }
-  return ray;
+  return quality;
 }
 
-std::vector<std::string> RayQuality::Differences(const QualitySetting& setting,
-                                                 const std::vector<SeedQuality>& ours) const {
+bool PeerQuality::IsRecorded(const QualitySetting& setting) const {
+  return settings_.contains(TitleOf(setting));
+}
+
+std::vector<std::string> PeerQuality::Differences(const QualitySetting& setting,
+                                                  const std::vector<SeedQuality>& ours) const {
   const std::string title = TitleOf(setting);
   const auto found = settings_.find(title);
-  if (found == settings_.end()) return {title + ": not recorded from Ray"};
+  RUNG_CHECK(found != settings_.end());
   const Recorded& recorded = found->second;
 
   std::vector<std::string> differences;
-  if (recorded.seeds.size() != ours.size()) {
-    differences.push_back(fmt::format("{}: {} seeds recorded from Ray, {} run", title,
-                                      recorded.seeds.size(), ours.size()));
-    return differences;
+  if (!recorded.seeds.empty() && recorded.seeds.size() != ours.size()) {
+    return {fmt::format("{}: {} seeds recorded from {}, {} run", title, recorded.seeds.size(),
+                        peer_, ours.size())};
   }
-  for (size_t seed = 0; seed < ours.size(); ++seed) {
-    const std::string of_ray = RowOf(recorded.seeds[seed]);
+  for (size_t seed = 0; seed < recorded.seeds.size(); ++seed) {
+    const std::string of_peer = RowOf(recorded.seeds[seed]);
     const std::string of_rung = RowOf(ours[seed]);
-    if (of_ray != of_rung) {
+    if (of_peer != of_rung) {
       differences.push_back(
-          fmt::format("{}, seed {}: Ray {}; rung {}", title, seed, of_ray, of_rung));
+          fmt::format("{}, seed {}: {} {}; rung {}", title, seed, peer_, of_peer, of_rung));
     }
   }
   const std::string cell = Cell(setting, Summarize(ours));
   if (recorded.published && *recorded.published != cell) {
-    differences.push_back(
-        fmt::format("{}: Ray's published cell {}; rung {}", title, *recorded.published, cell));
+    differences.push_back(fmt::format("{}: {}'s published cell {}; rung {}", title, peer_,
+                                      *recorded.published, cell));
   }
   return differences;
 }
