@@ -45,6 +45,21 @@ def test_errors_say_what_is_wrong(client: rung.Client) -> None:
     assert missing.value.code == "NOT_FOUND"
 
 
+def test_nobody_there_is_told_soon(home: pathlib.Path) -> None:
+    with rung.Client(f"{home}/rung.sock", connect_wait=0.5) as client:  # 60 s of retry_for else
+        with pytest.raises(rung.RungError, match="start one: `rung local up`") as absent:
+            client.experiments()
+    assert absent.value.code == "UNAVAILABLE"
+
+
+def test_a_token_is_not_sent_unencrypted_beyond_this_machine_unasked() -> None:
+    with pytest.raises(rung.RungError, match="with insecure_network=True"):
+        rung.Client("192.0.2.1:7070", token="secret")
+    rung.Client("192.0.2.1:7070", token="secret", insecure_network=True).close()
+    for server in ("127.0.0.1:1", "localhost:1", "[::1]:1"):
+        rung.Client(server, token="secret").close()
+
+
 def test_a_repeated_request_gives_the_first_answer(client: rung.Client) -> None:
     ask = {**document("curve.py", trials=1)}
     del ask["trial"]

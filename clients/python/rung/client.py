@@ -13,19 +13,19 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 import grpc
 
+from rung.address import (
+    address,
+    insecure_by_environment,
+    is_on_this_machine,
+    local_server,
+    local_token,
+)
+from rung.error import RungError
 from rung.v1 import tuner_pb2 as pb
 from rung.v1 import tuner_pb2_grpc, types_pb2
 
 ExperimentLike = Union[int, str, "Experiment"]
 _FINAL_STATES = ("completed", "stopped", "failed")
-
-
-class RungError(Exception):
-    """The service refused or could not be reached; `code` is the canonical status name."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +117,10 @@ class Client:
         timeout: seconds that one call may take.
         retry_for: seconds during which an unreachable service is tried again. Every call is safe to
             repeat: writing calls carry a request id, reports are known by (attempt, step, name).
+        connect_wait: seconds instead of `retry_for` until the service has answered for the first
+            time: one that was never there is more likely not started than being restarted.
+        insecure_network: send the token unencrypted beyond this machine, for isolated networks
+            only; also by RUNG_INSECURE_NETWORK=1.
 
     Example: `rung.Client().submit({"space": {"x": {"uniform": [0, 1]}}, ...})`
     """
@@ -128,13 +132,23 @@ class Client:
         token: Optional[str] = None,
         timeout: float = 30.0,
         retry_for: float = 60.0,
+        connect_wait: float = 5.0,
+        insecure_network: bool = False,
     ) -> None:
-        self.server = _address(server or os.environ.get("RUNG_SERVER") or _local_server())
+        self.server = address(server or os.environ.get("RUNG_SERVER") or local_server())
         self._timeout = timeout
         self._retry_for = retry_for
+        self._connect_wait = connect_wait
+        self._has_answered = False
+        if not (is_on_this_machine(self.server) or insecure_network or insecure_by_environment()):
+            raise RungError(
+                "INVALID_ARGUMENT",
+                f"server address {self.server!r}: TLS comes with a later version; beyond this "
+                "machine only isolated networks are possible, with insecure_network=True",
+            )
         self._metadata: Sequence[Any] = ()
         if not self.server.startswith("unix:"):
-            self._metadata = (("authorization", f"Bearer {token or _local_token()}"),)
+            self._metadata = (("authorization", f"Bearer {token or local_token()}"),)
         self._channel = grpc.insecure_channel(
             self.server,
             options=[
@@ -400,24 +414,31 @@ class Client:
         raise RungError("INVALID_ARGUMENT", f"'{experiment}' names several experiments: {ids}")
 
     def _call(self, method: Callable[..., Any], request: Any) -> Any:
-        deadline = time.monotonic() + self._retry_for
+        start = time.monotonic()
         pause = 0.05
         while True:
             try:
-                return method(request, timeout=self._timeout, metadata=self._metadata)
+                answer = method(request, timeout=self._timeout, metadata=self._metadata)
+                self._has_answered = True
+                return answer
             except grpc.RpcError as error:
                 code = error.code()
+                absent = code == grpc.StatusCode.UNAVAILABLE and _nobody_answers(error.details())
+                self._has_answered = self._has_answered or not absent
+                patience = self._retry_for
+                if not self._has_answered:
+                    patience = min(patience, self._connect_wait)
                 busy = code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
-                if not busy or time.monotonic() + pause > deadline:
+                if not busy or time.monotonic() + pause > start + patience:
                     raise RungError(code.name, self._explain(code, error.details())) from None
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
     def _explain(self, code: grpc.StatusCode, details: str) -> str:
         if code == grpc.StatusCode.UNAVAILABLE:
-            if not details.startswith(("failed to connect", "DNS resolution failed")):
+            if not _nobody_answers(details):
                 return f"the service at {self.server} cannot do this now: {details}"
-            return f"no service answers at {self.server} (start one: rung local up): {details}"
+            return f"no service answers at {self.server} (start one: `rung local up`): {details}"
         if code == grpc.StatusCode.UNAUTHENTICATED:
             return f"{details} (token=… is what follows `name:` in a line of that file)"
         return details
@@ -431,24 +452,9 @@ class Client:
             request.page_token = page.next_page_token
 
 
-def _home() -> pathlib.Path:
-    if os.environ.get("RUNG_HOME"):
-        return pathlib.Path(os.environ["RUNG_HOME"])
-    data = os.environ.get("XDG_DATA_HOME")
-    return (pathlib.Path(data) if data else pathlib.Path.home() / ".local/share") / "rung"
-
-
-def _address(server: str) -> str:
-    """The address in the form that gRPC takes; another form would be looked up as a host's name."""
-    if server.startswith("/"):
-        return f"unix:{server}"
-    host, _, port = server.rpartition(":")
-    if not server.startswith("unix:") and not (host and port.isdecimal()):
-        raise RungError(
-            "INVALID_ARGUMENT",
-            f"server address {server!r}: allowed are HOST:PORT, unix:/path and /path",
-        )
-    return server
+def _nobody_answers(details: str) -> bool:
+    """Whether gRPC itself says UNAVAILABLE, rather than a service that cannot do it now."""
+    return details.startswith(("failed to connect", "DNS resolution failed"))
 
 
 def _number(name: str, value: Any) -> float:
@@ -456,28 +462,6 @@ def _number(name: str, value: Any) -> float:
         return float(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError):
         raise TypeError(f"metric {name!r}: expected a number, found {value!r}") from None
-
-
-def _local_server() -> str:
-    record = _home() / "scheduler.json"
-    try:
-        addresses = json.loads(record.read_text())["addresses"]
-    except (OSError, ValueError, KeyError):
-        raise RungError(
-            "UNAVAILABLE", f"no local service ({record} is missing): start one with: rung local up"
-        ) from None
-    return str(next((a for a in addresses if a.startswith("unix:")), addresses[0]))
-
-
-def _local_token() -> str:
-    file = _home() / "token"
-    try:
-        lines = [line for line in file.read_text().splitlines() if ":" in line]
-        return lines[0].split(":", 1)[1].strip()
-    except (OSError, IndexError):
-        raise RungError(
-            "UNAUTHENTICATED", f"a TCP address needs a token: pass token=…, or put it into {file}"
-        ) from None
 
 
 def _read_document(
