@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/metric_name.h"
 #include "core/word_table.h"
 
 namespace rung {
@@ -310,20 +311,19 @@ absl::StatusOr<std::vector<MetricValue>> FromProto(
   std::vector<MetricValue> values;
   values.reserve(static_cast<size_t>(metrics.size()));
   for (const v1::MetricValue& metric : metrics) {
-    if (metric.name().empty()) {
-      return absl::InvalidArgumentError("metrics.name: must not be empty");
+    const std::string& name = metric.name();
+    if (const absl::Status valid = CheckMetricName(name); !valid.ok()) {
+      return absl::InvalidArgumentError(fmt::format("metrics: {}", std::string(valid.message())));
     }
-    const auto name = TextFromProto("metrics.name", metric.name(), kNameBytesMax);
-    if (!name.ok()) return name.status();
     const auto weight =
         NumberFromProto("metrics.count", metric.count(), 0, std::numeric_limits<int64_t>::max());
     if (!weight.ok()) return weight.status();
     for (const MetricValue& before : values) {
-      if (before.name != *name) continue;
+      if (before.name != name) continue;
       return absl::InvalidArgumentError(
-          fmt::format("metrics: \"{}\" is given twice in one report", *name));
+          fmt::format("metrics: \"{}\" is given twice in one report", name));
     }
-    values.push_back({.name = *name, .value = metric.value(), .count = *weight == 0 ? 1 : *weight});
+    values.push_back({.name = name, .value = metric.value(), .count = *weight == 0 ? 1 : *weight});
   }
   return values;
 }

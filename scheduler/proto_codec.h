@@ -25,7 +25,6 @@ namespace rung {
 
 inline constexpr size_t kRequestIdBytesMax = 128;
 inline constexpr size_t kNameBytesMax = 256;
-inline constexpr int kMetricsPerReportMax = 1'000;
 inline constexpr size_t kMessageBytesMax = 4'096;
 
 grpc::Status ToGrpc(const absl::Status& status);

@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/metric_name.h"
 #include "scheduler/scheduler_state.h"
 
 /// Reports, from the values of ranks to rows, decisions and answers (EARLY_STOPPING.md §2).
 namespace rung {
 namespace {
-
-constexpr size_t kMetricNameBytesMax = 256;
-constexpr size_t kMetricsPerReportMax = 1000;
 
 absl::Status CheckForm(const AttemptRow& attempt, int32_t rank, Steps step,
                        const std::vector<MetricValue>& metrics) {
@@ -33,10 +31,7 @@ absl::Status CheckForm(const AttemptRow& attempt, int32_t rank, Steps step,
   }
   std::set<std::string_view> names;
   for (const MetricValue& metric : metrics) {
-    if (metric.name.empty() || metric.name.size() > kMetricNameBytesMax) {
-      return absl::InvalidArgumentError(fmt::format("metrics: a name has 1 to {} bytes, found {}",
-                                                    kMetricNameBytesMax, metric.name.size()));
-    }
+    RUNG_RETURN_IF_ERROR(CheckMetricName(metric.name));
     if (metric.count < 1) {
       return absl::InvalidArgumentError(
           fmt::format("count: must be at least 1, found {}", metric.count));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/metric_name.h"
 #include "core/parameters.h"
 #include "scheduler/json_reader.h"
 #include "scheduler/searcher_json.h"
@@ -207,6 +208,10 @@ void ReadObjective(const JsonObject& object, ExperimentSpec& spec) {
   if (const auto name = object.Find("name")) spec.name = name->Text(1, kNameBytesMax);
   if (const auto metric = object.Require("metric", "the name of the metric to optimise")) {
     spec.metric = metric->Text(1, kNameBytesMax);
+    // No trial could report it.
+    if (!spec.metric.empty() && !CheckMetricName(spec.metric).ok()) {
+      metric->Refuse("a name without control characters");
+    }
   }
   if (const auto goal = object.Require("goal", "\"maximize\" or \"minimize\"")) {
     constexpr WordTable<Goal, 2> kGoals{

@@ -42,6 +42,18 @@ TEST(ProtoCodec, AttemptIdsReadBackAndOutOfRangeOnesAreNamed) {
             "trial_number: must be from 0 to 2147483647, found -1");
 }
 
+TEST(ProtoCodec, NamesOfMetricsAreChecked) {
+  google::protobuf::RepeatedPtrField<v1::MetricValue> metrics;
+  metrics.Add()->set_name(std::string("a\0b", 3));
+  EXPECT_EQ(FromProto(metrics).status().message(),
+            "metrics: a name must have no control character, found U+0000 after 'a'");
+  metrics[0].set_name(std::string(257, 'x'));
+  EXPECT_EQ(FromProto(metrics).status().message(),
+            "metrics: a name must have 1 to 256 bytes, found 257");
+  metrics[0].set_name("a");
+  EXPECT_TRUE(FromProto(metrics).ok());
+}
+
 TEST(ProtoCodec, StatusesKeepTheirCodeAndAreCutToFitATrailer) {
   const grpc::Status status = ToGrpc(absl::DataLossError(std::string(10'000, 'x')));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);

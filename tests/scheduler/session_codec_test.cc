@@ -92,7 +92,7 @@ TEST(SessionCodec, ReadsReportsWithNonFiniteValuesAndCountsOfOne) {
   report.clear_metrics();
   EXPECT_EQ(ErrorOf(message), "the number of metrics: must be from 1 to 1000, found 0");
   report.add_metrics()->set_name(std::string(257, 'x'));
-  EXPECT_EQ(ErrorOf(message), "metrics.name: must be at most 256 bytes, found 257");
+  EXPECT_EQ(ErrorOf(message), "metrics: a name must have 1 to 256 bytes, found 257");
   const v1::SchedulerMessage refused = RefusedReport(report, absl::InvalidArgumentError("why"));
   EXPECT_THAT(refused.answer_report().report_ids(), ElementsAre(9u));
   EXPECT_EQ(refused.answer_report().error(), "why");

@@ -219,6 +219,8 @@ const Refusal kRefusals[] = {
     {"/scheduler", R"({"fifo": {"x": 1}})", "scheduler.fifo.x: unknown key. Allowed: none"},
     {"/version", "2", "version: must be an integer from 1 to 1, found 2"},
     {"/metric", "", "metric: missing, must be the name of the metric to optimise"},
+    {"/metric", R"("lo\u0007ss")",
+     "metric: must be a name without control characters, found \"lo\\u0007ss\""},
     {"/metric", R"("")", "metric: must be text of 1 to 256 bytes without a NUL byte, found \"\""},
     {"/goal", R"("maximise")",
      "goal: must be one of minimize, maximize, found \"maximise\", did you mean \"maximize\"?"},

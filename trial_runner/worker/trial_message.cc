@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/metric_name.h"
+
 namespace rung::worker {
 namespace {
 
@@ -107,9 +109,8 @@ ReportLine ReadReport(const json& value) {
   }
   for (const auto& item : metrics.items()) {
     const std::string& name = item.key();
-    if (name.empty() || name.size() > kMetricNameBytesMax) {
-      throw LineError(fmt::format("report.metrics: a name must have 1 to {} bytes, found {}",
-                                  kMetricNameBytesMax, name.size()));
+    if (const absl::Status status = CheckMetricName(name); !status.ok()) {
+      throw LineError(fmt::format("report.metrics: {}", std::string(status.message())));
     }
     line.metrics.push_back({.name = name, .value = MetricOf(name, item.value()), .count = count});
   }

@@ -11,9 +11,6 @@
 /// The lines of RUNG_SOCKET (INTERFACES.md §3): one JSON object each way.
 namespace rung::worker {
 
-constexpr size_t kMetricNameBytesMax = 256;
-constexpr size_t kMetricsPerReportMax = 1'000;
-
 struct ReportLine {
   Steps step = 0;
   std::vector<MetricValue> metrics;
