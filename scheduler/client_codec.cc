@@ -30,6 +30,22 @@ absl::StatusOr<std::optional<TrialNumber>> TrialOf(bool given, int32_t number) {
   return TrialNumber{number};
 }
 
+/// What lists of an experiment's rows have in common: the experiment, perhaps one trial, the page.
+template <typename Query, typename Request>
+absl::StatusOr<Query> RowQuery(const Request& request) {
+  Query query;
+  const absl::StatusOr<ExperimentId> experiment = ExperimentFromProto(request.experiment_id());
+  if (!experiment.ok()) return experiment.status();
+  query.experiment = *experiment;
+  const auto trial = TrialOf(request.has_trial_number(), request.trial_number());
+  if (!trial.ok()) return trial.status();
+  query.trial = *trial;
+  absl::StatusOr<PageRequest> page = PageFromProto(request.page_size(), request.page_token());
+  if (!page.ok()) return page.status();
+  query.page = *std::move(page);
+  return query;
+}
+
 }  // namespace
 
 absl::StatusOr<Event> EventFromProto(ReplyToken reply, const std::string& owner,
@@ -141,35 +157,17 @@ absl::StatusOr<TrialQuery> QueryFromProto(const v1::ListTrialsRequest& request) 
 }
 
 absl::StatusOr<MetricQuery> QueryFromProto(const v1::ListMetricsRequest& request) {
-  MetricQuery query;
-  const absl::StatusOr<ExperimentId> experiment = ExperimentFromProto(request.experiment_id());
-  if (!experiment.ok()) return experiment.status();
-  query.experiment = *experiment;
-  const auto trial = TrialOf(request.has_trial_number(), request.trial_number());
-  if (!trial.ok()) return trial.status();
-  query.trial = *trial;
+  absl::StatusOr<MetricQuery> query = RowQuery<MetricQuery>(request);
+  if (!query.ok()) return query.status();
   absl::StatusOr<std::string> name = TextFromProto("name", request.name(), kNameBytesMax);
   if (!name.ok()) return name.status();
-  query.name = *std::move(name);
-  query.include_superseded = request.include_superseded();
-  absl::StatusOr<PageRequest> page = PageFromProto(request.page_size(), request.page_token());
-  if (!page.ok()) return page.status();
-  query.page = *std::move(page);
+  query->name = *std::move(name);
+  query->include_superseded = request.include_superseded();
   return query;
 }
 
 absl::StatusOr<DecisionQuery> QueryFromProto(const v1::ListDecisionsRequest& request) {
-  DecisionQuery query;
-  const absl::StatusOr<ExperimentId> experiment = ExperimentFromProto(request.experiment_id());
-  if (!experiment.ok()) return experiment.status();
-  query.experiment = *experiment;
-  const auto trial = TrialOf(request.has_trial_number(), request.trial_number());
-  if (!trial.ok()) return trial.status();
-  query.trial = *trial;
-  absl::StatusOr<PageRequest> page = PageFromProto(request.page_size(), request.page_token());
-  if (!page.ok()) return page.status();
-  query.page = *std::move(page);
-  return query;
+  return RowQuery<DecisionQuery>(request);
 }
 
 absl::StatusOr<LogQuery> QueryFromProto(const v1::StreamLogsRequest& request) {

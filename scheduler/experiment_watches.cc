@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/utf8.h"
 #include "scheduler/proto_codec.h"
 #include "scheduler/summary_codec.h"
 

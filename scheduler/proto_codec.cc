@@ -9,14 +9,11 @@
 
 #include "core/check.h"
 #include "core/metric_name.h"
-#include "core/word_table.h"
+#include "proto/enum_pairs.h"
+#include "proto/utf8.h"
 
 namespace rung {
 namespace {
-
-/// One enum of the core and of the wire, written once and read both ways.
-template <typename Core, typename Wire, size_t N>
-using EnumPairs = std::array<std::pair<Core, Wire>, N>;
 
 constexpr EnumPairs<ExperimentState, v1::ExperimentState, 6> kExperimentStates{{
     {ExperimentState::kActive, v1::EXPERIMENT_STATE_ACTIVE},
@@ -35,40 +32,6 @@ constexpr EnumPairs<TrialState, v1::TrialState, 7> kTrialStates{{
     {TrialState::kFailed, v1::TRIAL_STATE_FAILED},
     {TrialState::kCancelled, v1::TRIAL_STATE_CANCELLED},
 }};
-constexpr EnumPairs<AttemptState, v1::AttemptState, 6> kAttemptStates{{
-    {AttemptState::kAssigned, v1::ATTEMPT_STATE_ASSIGNED},
-    {AttemptState::kStarting, v1::ATTEMPT_STATE_STARTING},
-    {AttemptState::kRunning, v1::ATTEMPT_STATE_RUNNING},
-    {AttemptState::kStopping, v1::ATTEMPT_STATE_STOPPING},
-    {AttemptState::kExited, v1::ATTEMPT_STATE_EXITED},
-    {AttemptState::kLost, v1::ATTEMPT_STATE_LOST},
-}};
-constexpr EnumPairs<ExitCause, v1::ExitCause, 6> kExitCauses{{
-    {ExitCause::kCompleted, v1::EXIT_CAUSE_COMPLETED},
-    {ExitCause::kFailed, v1::EXIT_CAUSE_FAILED},
-    {ExitCause::kStopped, v1::EXIT_CAUSE_STOPPED},
-    {ExitCause::kCouldNotStart, v1::EXIT_CAUSE_COULD_NOT_START},
-    {ExitCause::kRefused, v1::EXIT_CAUSE_REFUSED},
-    {ExitCause::kLost, v1::EXIT_CAUSE_LOST},
-}};
-
-template <typename Core, typename Wire, size_t N>
-Wire WireOf(const EnumPairs<Core, Wire, N>& pairs, Core value) {
-  for (const auto& [core, wire] : pairs) {
-    if (core == value) return wire;
-  }
-  RUNG_CHECK(false);
-}
-
-template <typename Core, typename Wire, size_t N>
-absl::StatusOr<Core> CoreOf(const EnumPairs<Core, Wire, N>& pairs, Wire value,
-                            std::string_view what) {
-  for (const auto& [core, wire] : pairs) {
-    if (wire == value) return core;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("{}: must be one of 1 … {}, found {}", what, N, static_cast<int>(value)));
-}
 
 template <typename Value, typename Field>
 void SetIf(const std::optional<Value>& value, Field set) {
@@ -87,20 +50,6 @@ grpc::Status ToGrpc(const absl::Status& status) {
 
 v1::ExperimentState ToProto(ExperimentState state) { return WireOf(kExperimentStates, state); }
 v1::TrialState ToProto(TrialState state) { return WireOf(kTrialStates, state); }
-v1::AttemptState ToProto(AttemptState state) { return WireOf(kAttemptStates, state); }
-v1::ExitCause ToProto(ExitCause cause) { return WireOf(kExitCauses, cause); }
-
-v1::Decision ToProto(Decision decision) {
-  switch (decision) {
-    case Decision::kContinue:
-      return v1::DECISION_CONTINUE;
-    case Decision::kStop:
-      return v1::DECISION_STOP;
-    case Decision::kPause:
-      return v1::DECISION_PAUSE;
-  }
-  RUNG_CHECK(false);
-}
 
 v1::Goal ToProto(Goal goal) {
   return goal == Goal::kMinimize ? v1::GOAL_MINIMIZE : v1::GOAL_MAXIMIZE;
@@ -116,22 +65,6 @@ v1::BestBy ToProto(BestBy best_by) {
       return v1::BEST_BY_MAX_T;
   }
   RUNG_CHECK(false);
-}
-
-v1::AttemptId ToProto(AttemptId id) {
-  v1::AttemptId proto;
-  proto.set_experiment_id(id.trial.experiment.value);
-  proto.set_trial_number(id.trial.number.value);
-  proto.set_attempt(id.attempt);
-  return proto;
-}
-
-v1::Resources ToProto(const Resources& resources) {
-  v1::Resources proto;
-  proto.set_milli_cpus(resources.milli_cpus);
-  proto.set_memory_bytes(resources.memory_bytes);
-  proto.set_gpus(resources.gpus);
-  return proto;
 }
 
 v1::Experiment ToProto(const ExperimentRow& row) {
@@ -258,12 +191,6 @@ v1::Worker ToProto(const WorkerRow& row) {
 absl::StatusOr<TrialState> FromProto(v1::TrialState state) {
   return CoreOf(kTrialStates, state, "states");
 }
-absl::StatusOr<AttemptState> FromProto(v1::AttemptState state) {
-  return CoreOf(kAttemptStates, state, "state");
-}
-absl::StatusOr<ExitCause> FromProto(v1::ExitCause cause) {
-  return CoreOf(kExitCauses, cause, "cause");
-}
 
 absl::StatusOr<ExperimentId> ExperimentFromProto(int64_t id) {
   const auto value = NumberFromProto("experiment_id", id, 1, std::numeric_limits<int64_t>::max());
@@ -342,13 +269,6 @@ absl::StatusOr<int64_t> NumberFromProto(std::string_view field, int64_t value, i
       high == std::numeric_limits<int64_t>::max()
           ? fmt::format("{}: must be at least {}, found {}", field, low, value)
           : fmt::format("{}: must be from {} to {}, found {}", field, low, high, value));
-}
-
-std::string ValidUtf8(std::string_view text) {
-  // nlohmann's serialiser knows UTF-8; its parser gives the text back without quotes.
-  using nlohmann::json;
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return json::parse(quoted).get<std::string>();
 }
 
 }  // namespace rung

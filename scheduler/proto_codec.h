@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "core/experiment.h"
-#include "core/ids.h"
-#include "core/metric.h"
-#include "core/resources.h"
-#include "core/trial.h"
-#include "rung/v1/types.pb.h"
+#include "proto/noun_codec.h"
 #include "storage/rows.h"
 
-/// Wire ↔ core: the nouns that both services share. Nothing behind the services knows protobuf.
+/// Wire ↔ core and rows: the nouns that both services share, beside those of noun_codec.h. Nothing
+/// behind the services knows protobuf.
 ///
 /// From the wire everything is checked; errors are INVALID_ARGUMENT with the field's name, what was
 /// found and what is allowed.
@@ -31,13 +28,8 @@ grpc::Status ToGrpc(const absl::Status& status);
 
 v1::ExperimentState ToProto(ExperimentState state);
 v1::TrialState ToProto(TrialState state);
-v1::AttemptState ToProto(AttemptState state);
-v1::ExitCause ToProto(ExitCause cause);
-v1::Decision ToProto(Decision decision);
 v1::Goal ToProto(Goal goal);
 v1::BestBy ToProto(BestBy best_by);
-v1::AttemptId ToProto(AttemptId id);
-v1::Resources ToProto(const Resources& resources);
 
 v1::Experiment ToProto(const ExperimentRow& row);
 v1::Trial ToProto(const TrialRow& row);
@@ -48,8 +40,6 @@ v1::LogTail ToProto(const LogTailRow& row);
 v1::Worker ToProto(const WorkerRow& row);
 
 absl::StatusOr<TrialState> FromProto(v1::TrialState state);
-absl::StatusOr<AttemptState> FromProto(v1::AttemptState state);
-absl::StatusOr<ExitCause> FromProto(v1::ExitCause cause);
 absl::StatusOr<ExperimentId> ExperimentFromProto(int64_t id);
 absl::StatusOr<TrialId> TrialFromProto(int64_t experiment, int32_t number);
 absl::StatusOr<AttemptId> FromProto(const v1::AttemptId& id);
@@ -63,8 +53,5 @@ absl::StatusOr<std::string> TextFromProto(std::string_view field, const std::str
 /// `value` if it is in [low, high].
 absl::StatusOr<int64_t> NumberFromProto(std::string_view field, int64_t value, int64_t low,
                                         int64_t high);
-
-/// `text` with what is not UTF-8 replaced by U+FFFD: protobuf refuses to send it otherwise.
-std::string ValidUtf8(std::string_view text);
 
 }  // namespace rung

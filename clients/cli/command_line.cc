@@ -6,7 +6,7 @@
 
 #include "clients/cli/option_set.h"
 #include "clients/cli/quantity.h"
-#include "clients/cli/utf8.h"
+#include "proto/utf8.h"
 
 /// The one file that includes CLI11: its exceptions end here.
 namespace rung::cli {

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-#include "clients/cli/utf8.h"
+#include "proto/utf8.h"
 
 namespace rung::cli {
 namespace {

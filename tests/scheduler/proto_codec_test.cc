@@ -21,12 +21,6 @@ TEST(ProtoCodec, EveryStateOfTheWireReadsBackToItself) {
     ASSERT_TRUE(FromProto(state).ok()) << v1::TrialState_Name(state);
     EXPECT_EQ(ToProto(*FromProto(state)), state);
   }
-  for (int word = v1::AttemptState_MIN + 1; word <= v1::AttemptState_MAX; ++word) {
-    EXPECT_EQ(ToProto(*FromProto(static_cast<v1::AttemptState>(word))), word);
-  }
-  for (int word = v1::ExitCause_MIN + 1; word <= v1::ExitCause_MAX; ++word) {
-    EXPECT_EQ(ToProto(*FromProto(static_cast<v1::ExitCause>(word))), word);
-  }
   EXPECT_FALSE(FromProto(v1::TRIAL_STATE_UNSPECIFIED).ok());
   EXPECT_FALSE(FromProto(static_cast<v1::TrialState>(99)).ok());
 }
@@ -59,11 +53,6 @@ TEST(ProtoCodec, StatusesKeepTheirCodeAndAreCutToFitATrailer) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_EQ(status.error_message().size(), 2'000u);
   EXPECT_TRUE(ToGrpc(absl::OkStatus()).ok());
-}
-
-TEST(ProtoCodec, WhatIsNotUtf8IsReplaced) {
-  EXPECT_EQ(ValidUtf8("caf\xc3\xa9 \"x\"\n"), "caf\xc3\xa9 \"x\"\n");
-  EXPECT_EQ(ValidUtf8("a\xff"), "a\xef\xbf\xbd");
 }
 
 TEST(ProtoCodec, OptionalColumnsStayAbsent) {

@@ -15,11 +15,12 @@ from source_tree import Source, Tree, Violation
 PURE_TARGETS = {"rung_core", "rung_search", "rung_storage", "rung_scheduler_core", "rung_runner"}
 PURE_FOLDERS = ("core", "search")
 
-# Longest prefix wins. What a layer may include besides itself; `proto` is the generated rung/v1/.
+# Longest prefix wins. What a layer may include besides itself; the generated rung/v1/ is `proto`.
 MAY_INCLUDE: dict[str, set[str]] = {
     "core": set(),
     "search": {"core"},
     "storage": {"core"},
+    "proto": {"core"},
     "scheduler": {"core", "search", "storage", "proto"},
     "replay": {"core", "search", "scheduler"},
     "trial_runner/worker": {"core", "trial_runner/launch", "proto"},

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "proto/utf8.h"
 #include "trial_runner/worker/checkpoint_manifest.h"
 #include "trial_runner/worker/trial_message.h"
 

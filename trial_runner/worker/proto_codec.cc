@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
+
+#include "proto/noun_codec.h"
+#include "proto/utf8.h"
 
 namespace rung::worker {
 namespace {
@@ -86,61 +88,6 @@ absl::StatusOr<std::optional<Event>> AnswerFromProto(const v1::AnswerReport& ans
                         .grace = milliseconds(answer.grace_ms())};
 }
 
-v1::AttemptState ToProto(AttemptState state) {
-  switch (state) {
-    case AttemptState::kAssigned:
-      return v1::ATTEMPT_STATE_ASSIGNED;
-    case AttemptState::kStarting:
-      return v1::ATTEMPT_STATE_STARTING;
-    case AttemptState::kRunning:
-      return v1::ATTEMPT_STATE_RUNNING;
-    case AttemptState::kStopping:
-      return v1::ATTEMPT_STATE_STOPPING;
-    case AttemptState::kExited:
-      return v1::ATTEMPT_STATE_EXITED;
-    case AttemptState::kLost:
-      return v1::ATTEMPT_STATE_LOST;
-  }
-  return v1::ATTEMPT_STATE_UNSPECIFIED;
-}
-
-v1::ExitCause ToProto(ExitCause cause) {
-  switch (cause) {
-    case ExitCause::kCompleted:
-      return v1::EXIT_CAUSE_COMPLETED;
-    case ExitCause::kFailed:
-      return v1::EXIT_CAUSE_FAILED;
-    case ExitCause::kStopped:
-      return v1::EXIT_CAUSE_STOPPED;
-    case ExitCause::kCouldNotStart:
-      return v1::EXIT_CAUSE_COULD_NOT_START;
-    case ExitCause::kRefused:
-      return v1::EXIT_CAUSE_REFUSED;
-    case ExitCause::kLost:
-      return v1::EXIT_CAUSE_LOST;
-  }
-  return v1::EXIT_CAUSE_UNSPECIFIED;
-}
-
-/// Bytes of the well-formed sequence at the start of `text`, 0 if there is none (RFC 3629).
-size_t SequenceBytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
-                        : lead >= 0xE0 && lead < 0xF0 ? 3
-                        : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                      : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
-}
-
 }  // namespace
 
 absl::StatusOr<std::optional<Event>> EventFromProto(const v1::SchedulerMessage& message) {
@@ -188,14 +135,6 @@ AttemptId FromProto(const v1::AttemptId& id) {
           .attempt = id.attempt()};
 }
 
-v1::AttemptId ToProto(AttemptId id) {
-  v1::AttemptId proto;
-  proto.set_experiment_id(id.trial.experiment.value);
-  proto.set_trial_number(id.trial.number.value);
-  proto.set_attempt(id.attempt);
-  return proto;
-}
-
 v1::WorkerMessage ToProto(const SayHello& hello, const WorkerInfo& info) {
   v1::WorkerMessage message;
   v1::Hello& proto = *message.mutable_hello();
@@ -203,14 +142,12 @@ v1::WorkerMessage ToProto(const SayHello& hello, const WorkerInfo& info) {
   proto.set_incarnation(info.incarnation);
   proto.set_host(info.host);
   proto.set_version(RUNG_VERSION);
-  proto.mutable_total()->set_milli_cpus(info.total.milli_cpus);
-  proto.mutable_total()->set_memory_bytes(info.total.memory_bytes);
-  proto.mutable_total()->set_gpus(info.total.gpus);
+  *proto.mutable_total() = rung::ToProto(info.total);
   for (const std::string& name : info.gpu_names) proto.add_gpu_names(name);
   for (const HeldAttempt& held : hello.held) {
     v1::HeldAttempt& entry = *proto.add_held();
-    *entry.mutable_attempt() = ToProto(held.attempt);
-    entry.set_state(ToProto(held.state));
+    *entry.mutable_attempt() = rung::ToProto(held.attempt);
+    entry.set_state(rung::ToProto(held.state));
     entry.set_last_stored_step(held.last_stored_step);
   }
   return message;
@@ -218,7 +155,7 @@ v1::WorkerMessage ToProto(const SayHello& hello, const WorkerInfo& info) {
 
 v1::WorkerMessage ToProto(const TellStarted& started) {
   v1::WorkerMessage message;
-  *message.mutable_attempt_started()->mutable_attempt() = ToProto(started.attempt);
+  *message.mutable_attempt_started()->mutable_attempt() = rung::ToProto(started.attempt);
   return message;
 }
 
@@ -226,15 +163,10 @@ v1::WorkerMessage ToProto(const TellReport& report) {
   v1::WorkerMessage message;
   v1::WorkerReport& proto = *message.mutable_report();
   proto.set_report_id(report.report_id);
-  *proto.mutable_attempt() = ToProto(report.attempt);
+  *proto.mutable_attempt() = rung::ToProto(report.attempt);
   proto.set_rank(report.rank);
   proto.set_step(report.step);
-  for (const MetricValue& metric : report.metrics) {
-    v1::MetricValue& value = *proto.add_metrics();
-    value.set_name(metric.name);
-    value.set_value(metric.value);
-    value.set_count(metric.count);
-  }
+  for (const MetricValue& metric : report.metrics) *proto.add_metrics() = rung::ToProto(metric);
   return message;
 }
 
@@ -242,7 +174,7 @@ v1::WorkerMessage ToProto(const TellCheckpoint& checkpoint) {
   v1::WorkerMessage message;
   v1::CheckpointReported& proto = *message.mutable_checkpoint();
   proto.set_report_id(checkpoint.report_id);
-  *proto.mutable_attempt() = ToProto(checkpoint.attempt);
+  *proto.mutable_attempt() = rung::ToProto(checkpoint.attempt);
   proto.set_step(checkpoint.step);
   proto.set_path(checkpoint.path);
   proto.set_bytes(checkpoint.bytes);
@@ -251,7 +183,7 @@ v1::WorkerMessage ToProto(const TellCheckpoint& checkpoint) {
 
 v1::WorkerMessage ToProto(const TellRankExited& exited) {
   v1::WorkerMessage message;
-  *message.mutable_rank_exited()->mutable_attempt() = ToProto(exited.attempt);
+  *message.mutable_rank_exited()->mutable_attempt() = rung::ToProto(exited.attempt);
   message.mutable_rank_exited()->set_rank(exited.rank);
   return message;
 }
@@ -259,8 +191,8 @@ v1::WorkerMessage ToProto(const TellRankExited& exited) {
 v1::WorkerMessage ToProto(const TellExited& exited) {
   v1::WorkerMessage message;
   v1::AttemptExited& proto = *message.mutable_attempt_exited();
-  *proto.mutable_attempt() = ToProto(exited.attempt);
-  proto.set_cause(ToProto(exited.cause));
+  *proto.mutable_attempt() = rung::ToProto(exited.attempt);
+  proto.set_cause(rung::ToProto(exited.cause));
   if (exited.exit_code) proto.set_exit_code(*exited.exit_code);
   proto.set_failed_rank(exited.failed_rank);
   proto.set_message(ValidUtf8(exited.message));
@@ -276,21 +208,6 @@ v1::WorkerMessage HeartbeatMessage() {
   v1::WorkerMessage message;
   message.mutable_heartbeat();
   return message;
-}
-
-std::string ValidUtf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const size_t bytes = SequenceBytes(text);
-    if (bytes == 0) {
-      valid += "\xEF\xBF\xBD";
-    } else {
-      valid += text.substr(0, bytes);
-    }
-    text.remove_prefix(std::max<size_t>(bytes, 1));
-  }
-  return valid;
 }
 
 }  // namespace rung::worker

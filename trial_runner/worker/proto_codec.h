@@ -22,7 +22,6 @@ struct SessionTimes {
 absl::StatusOr<std::optional<Event>> EventFromProto(const v1::SchedulerMessage& message);
 SessionTimes TimesFromProto(const v1::Welcome& welcome);
 AttemptId FromProto(const v1::AttemptId& id);
-v1::AttemptId ToProto(AttemptId id);
 
 struct WorkerInfo {
   std::string name;
@@ -40,8 +39,5 @@ v1::WorkerMessage ToProto(const TellRankExited& message);
 /// Stderr that is not UTF-8 gets U+FFFD for each bad byte: the wire takes nothing else.
 v1::WorkerMessage ToProto(const TellExited& message);
 v1::WorkerMessage HeartbeatMessage();
-
-/// `text` with each byte that is not part of well-formed UTF-8 replaced by U+FFFD.
-std::string ValidUtf8(std::string_view text);
 
 }  // namespace rung::worker

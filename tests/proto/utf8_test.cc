@@ -1,10 +1,10 @@
-#include "clients/cli/utf8.h"
+#include "proto/utf8.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace rung::cli {
+namespace rung {
 namespace {
 
 TEST(Utf8, WellFormedTextIsTaken) {
@@ -24,5 +24,18 @@ TEST(Utf8, TheFirstBadByteIsFound) {
   EXPECT_EQ(FirstNonUtf8("\xF4\x90\x80\x80"), 0u) << "above U+10FFFF";
 }
 
+TEST(Utf8, EachBadByteIsReplaced) {
+  EXPECT_EQ(ValidUtf8("caf\xc3\xa9 \"x\"\n"), "caf\xc3\xa9 \"x\"\n");
+  EXPECT_EQ(ValidUtf8("a\xff\xe2\x98"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(Utf8, APathThatIsNotIsNamedWithItsByte) {
+  EXPECT_TRUE(CheckPathIsUtf8("/home/ren\xc3\xa9").ok());
+  EXPECT_EQ(
+      CheckPathIsUtf8("/home/ren\xe9/x").message(),
+      "the path '/home/ren\xef\xbf\xbd/x' is not UTF-8: byte 0xe9 after '/home/ren'; choose a "
+      "path that is");
+}
+
 }  // namespace
-}  // namespace rung::cli
+}  // namespace rung

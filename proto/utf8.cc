@@ -1,8 +1,11 @@
-#include "clients/cli/utf8.h"
+#include "proto/utf8.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
-namespace rung::cli {
+namespace rung {
 namespace {
 
 /// Table 3-7 of the Unicode Standard: the range of the second byte depends on the first.
@@ -46,4 +49,23 @@ std::optional<size_t> FirstNonUtf8(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace rung::cli
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t size = CharacterSize(text);
+    valid += size == 0 ? "\xEF\xBF\xBD" : text.substr(0, size);
+    text.remove_prefix(std::max<size_t>(size, 1));
+  }
+  return valid;
+}
+
+absl::Status CheckPathIsUtf8(std::string_view path) {
+  const std::optional<size_t> bad = FirstNonUtf8(path);
+  if (!bad) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      fmt::format("the path '{}' is not UTF-8: byte 0x{:02x} after '{}'; choose a path that is",
+                  ValidUtf8(path), static_cast<unsigned char>(path[*bad]), path.substr(0, *bad)));
+}
+
+}  // namespace rung
