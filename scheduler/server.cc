@@ -77,6 +77,7 @@ absl::Status Server::Loop() {
         queue_.Take(config_.events_per_commit_max, absl::FromChrono(config_.tick_interval));
     if (events.empty() && queue_.closed()) return absl::OkStatus();
     const Now now = Present();
+    if (failures_.TakeOver(clock_().mono)) spdlog::warn("the database takes writes again");
     if (TickIsDue(now.mono)) events.emplace_back(Tick{});
     const absl::Status committed = CommitAndSend(events, now);
     if (committed.ok()) continue;
@@ -102,7 +103,7 @@ absl::Status Server::CommitAndSend(const std::vector<Event>& events, Now now) {
 }
 
 absl::Status Server::Recover(const absl::Status& failure, const std::vector<Event>& events) {
-  spdlog::error("commit failed, serving reads only: {}", std::string(failure.message()));
+  LogFailure(failure);
   storage_fails_ = true;
   scheduler_.reset();
   sink_.EndSessions();
@@ -121,12 +122,22 @@ absl::Status Server::Recover(const absl::Status& failure, const std::vector<Even
     absl::Status recovered = storage_.Commit(probe);
     if (recovered.ok()) recovered = Restore();
     if (absl::IsDataLoss(recovered)) return recovered;
-    if (!recovered.ok()) continue;
-    spdlog::warn("the database takes writes again, state rebuilt");
+    if (!recovered.ok()) {
+      LogFailure(recovered);
+      continue;
+    }
     storage_fails_ = false;
     return absl::OkStatus();
   }
   return failure;
+}
+
+void Server::LogFailure(const absl::Status& failure) {
+  const std::optional<int64_t> quiet = failures_.Note(clock_().mono);
+  if (!quiet) return;
+  spdlog::error("the database takes no writes, serving reads only: {}{}",
+                std::string(failure.message()),
+                *quiet == 0 ? "" : fmt::format(" ({} tries since the last such line)", *quiet));
 }
 
 void Server::Refuse(const std::vector<Event>& events, const absl::Status& status) {

@@ -11,6 +11,7 @@
 
 #include "core/time.h"
 #include "scheduler/event_queue.h"
+#include "scheduler/fault_log.h"
 #include "scheduler/message_sink.h"
 #include "scheduler/running_time.h"
 #include "scheduler/scheduler.h"
@@ -59,6 +60,8 @@ class Server {
   absl::Status Loop();
   absl::Status CommitAndSend(const std::vector<Event>& events, Now now);
   absl::Status Recover(const absl::Status& failure, const std::vector<Event>& events);
+  /// Says that commits fail: not as often as it is tried.
+  void LogFailure(const absl::Status& failure);
   void Refuse(const std::vector<Event>& events, const absl::Status& status);
   bool TickIsDue(MonoTime now);
   /// The present of a turn of the loop, in running time.
@@ -77,6 +80,7 @@ class Server {
   // The loop thread's own.
   std::optional<Scheduler> scheduler_;
   RunningTime running_time_;
+  FaultLog failures_;  ///< of commits
   std::optional<MonoTime> last_tick_;
 };
 

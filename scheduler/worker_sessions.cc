@@ -3,48 +3,15 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <charconv>
-#include <cstdlib>
 #include <deque>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "proto/version.h"
 #include "scheduler/proto_codec.h"
 
 namespace rung {
-namespace {
-
-struct Version {
-  int major = 0;
-  int minor = 0;
-};
-
-std::optional<Version> ParseVersion(std::string_view text) {
-  Version version;
-  const char* end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, version.major);
-  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return std::nullopt;
-  const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
-  if (minor.ec != std::errc() || minor.ptr == end || *minor.ptr != '.') return std::nullopt;
-  return version;
-}
-
-}  // namespace
-
-absl::Status CheckVersions(std::string_view worker, std::string_view scheduler) {
-  const std::optional<Version> theirs = ParseVersion(worker);
-  const std::optional<Version> ours = ParseVersion(scheduler);
-  if (theirs && ours && theirs->major == ours->major &&
-      std::abs(theirs->minor - ours->minor) <= 1) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(
-      fmt::format("the worker's version is \"{}\", the scheduler's {}; one minor version of "
-                  "difference is allowed: install the same version on both",
-                  worker.substr(0, 40), scheduler));
-}
-
 /// One stream. gRPC calls its On… methods one at a time for reads and one at a time for writes;
 /// Send and End come from any thread.
 class WorkerSessions::Stream final : public Reactor {
@@ -122,7 +89,8 @@ class WorkerSessions::Stream final : public Reactor {
     if (!event.ok()) return event.status();
     if (!greeted_) {
       const WorkerInfo& worker = std::get<WorkerConnected>(*event).worker;
-      absl::Status fits = CheckVersions(worker.version, RUNG_VERSION);
+      absl::Status fits =
+          CheckVersions({"the worker", worker.version}, {"the scheduler", RUNG_VERSION});
       if (!fits.ok()) return fits;
       const absl::MutexLock lock(&mutex_);
       worker_ = worker.name;
@@ -134,9 +102,7 @@ class WorkerSessions::Stream final : public Reactor {
   void EndLocked(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ending_) return;
     ending_ = ToGrpc(status);
-    if (!worker_.empty()) {
-      spdlog::info("session of worker {} ends: {}", worker_, std::string(status.message()));
-    }
+    if (!worker_.empty()) sessions_.LogEnd(worker_, std::string(status.message()));
     AdvanceLocked();
   }
 
@@ -217,6 +183,19 @@ bool WorkerSessions::SendTo(std::string_view worker, v1::SchedulerMessage messag
 void WorkerSessions::EndAll(const absl::Status& status) {
   const absl::MutexLock lock(&mutex_);
   for (const auto& [id, stream] : streams_) stream->End(status);
+}
+
+void WorkerSessions::LogEnd(const std::string& worker, const std::string& reason) {
+  constexpr size_t kEndsMax = 1'000;
+  std::optional<int64_t> quiet;
+  {
+    const absl::MutexLock lock(&log_mutex_);
+    if (ends_.size() >= kEndsMax) ends_.clear();
+    quiet = ends_[{worker, reason}].Note(clock_().mono);
+  }
+  if (!quiet) return;
+  spdlog::info("session of worker {} ends: {}{}", worker, reason,
+               *quiet == 0 ? "" : fmt::format(" ({} times since the last such line)", *quiet));
 }
 
 void WorkerSessions::Poll() {

@@ -9,8 +9,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rung/v1/workers.grpc.pb.h"
+#include "scheduler/fault_log.h"
 #include "scheduler/server.h"
 #include "scheduler/session_codec.h"
 
@@ -49,6 +51,9 @@ class WorkerSessions {
  private:
   class Stream;
 
+  /// A worker connects again each second for as long as it is refused: not each end is logged.
+  void LogEnd(const std::string& worker, const std::string& reason);
+
   const WorkerSessionsConfig config_;
   Server& server_;
   const Server::Clock clock_;
@@ -56,10 +61,9 @@ class WorkerSessions {
   absl::Mutex mutex_;
   uint64_t last_session_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
-};
 
-/// Errors: FAILED_PRECONDITION unless both are MAJOR.MINOR.PATCH of one major version and at most
-/// one minor version apart.
-absl::Status CheckVersions(std::string_view worker, std::string_view scheduler);
+  absl::Mutex log_mutex_;  ///< taken last
+  std::map<std::pair<std::string, std::string>, FaultLog> ends_ ABSL_GUARDED_BY(log_mutex_);
+};
 
 }  // namespace rung
