@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "proto/utf8.h"
 #include "scheduler/caller.h"
 #include "scheduler/endpoint.h"
 #include "scheduler/message_outbox.h"
@@ -113,8 +114,7 @@ struct Service::Parts {
     reports.EndAll(status);
   }
 
-  absl::Status Listen(const std::filesystem::path& socket,
-                      const std::vector<TcpEndpoint>& endpoints);
+  absl::Status Listen(const std::vector<TcpEndpoint>& endpoints);
 
   const ServiceHome home;
   const ServiceConfig config;
@@ -132,13 +132,13 @@ struct Service::Parts {
   v1::GetServerInfoResponse info;  ///< complete before the first call
   TunerService tuner;
   WorkersService workers;
+  std::filesystem::path socket;
   std::vector<std::string> addresses;
   std::unique_ptr<grpc::Server> grpc_server;
   std::optional<Ticker> ticker;
 };
 
-absl::Status Service::Parts::Listen(const std::filesystem::path& socket,
-                                    const std::vector<TcpEndpoint>& endpoints) {
+absl::Status Service::Parts::Listen(const std::vector<TcpEndpoint>& endpoints) {
   grpc::ServerBuilder builder;
   Configure(builder);
   builder.RegisterService(&tuner);
@@ -178,6 +178,7 @@ absl::StatusOr<std::unique_ptr<Service>> Service::Start(const ServiceHome& home,
   RUNG_RETURN_IF_ERROR(ParseListen(config, endpoints));
   const std::filesystem::path database =
       config.database.empty() ? home.database() : std::filesystem::absolute(config.database);
+  RUNG_RETURN_IF_ERROR(CheckPathIsUtf8(database.native()));
   absl::StatusOr<std::unique_ptr<SqliteStorage>> storage = SqliteStorage::Open(database);
   if (!storage.ok()) return storage.status();
   absl::StatusOr<std::unique_ptr<DatabaseReader>> reader = DatabaseReader::Open(database);
@@ -191,11 +192,12 @@ absl::StatusOr<std::unique_ptr<Service>> Service::Start(const ServiceHome& home,
 
   auto parts = std::make_unique<Parts>(home, config, login, *std::move(tokens), *std::move(storage),
                                        *std::move(reader));
+  parts->socket = *socket;
   RUNG_RETURN_IF_ERROR(parts->server.Restore());
   parts->info.set_version(RUNG_VERSION);
   parts->info.set_pid(getpid());
   parts->info.set_database(database.string());
-  RUNG_RETURN_IF_ERROR(parts->Listen(*socket, endpoints));
+  RUNG_RETURN_IF_ERROR(parts->Listen(endpoints));
   for (const std::string& address : parts->addresses) parts->info.add_addresses(address);
   for (const TcpEndpoint& endpoint : endpoints) {
     if (endpoint.loopback) continue;
@@ -220,6 +222,7 @@ Service::~Service() {
   parts_->EndStreams(gone);
   parts_->grpc_server->Shutdown(std::chrono::system_clock::now() + parts_->config.stop_timeout);
   parts_->home.RemoveRecord();
+  parts_->home.RemoveSocket(parts_->socket);
 }
 
 absl::Status Service::Run() { return parts_->server.Run(); }

@@ -17,6 +17,9 @@
 #include <sstream>
 #include <utility>
 
+#include "core/check.h"
+#include "proto/utf8.h"
+
 namespace rung {
 namespace {
 
@@ -125,6 +128,7 @@ absl::StatusOr<ServiceHome> ServiceHome::Open(const fs::path& folder) {
     return absl::FailedPreconditionError(
         fmt::format("{}: must be the path of a folder of its own", folder.string()));
   }
+  RUNG_RETURN_IF_ERROR(CheckPathIsUtf8(absolute.native()));
   fs::create_directories(absolute.parent_path(), error);
   if (const absl::Status closed = ClosePrivateFolder(absolute); !closed.ok()) return closed;
   return ServiceHome(absolute);
@@ -137,8 +141,14 @@ absl::StatusOr<fs::path> ServiceHome::SocketPath() const {
   const fs::path parent = runtime.empty() || runtime.size() > 50 ? "/tmp" : runtime;
   const fs::path folder =
       parent / fmt::format("rung-{}-{:016x}", geteuid(), HashOf(folder_.string()));
+  RUNG_RETURN_IF_ERROR(CheckPathIsUtf8(folder.native()));
   if (const absl::Status closed = ClosePrivateFolder(folder); !closed.ok()) return closed;
   return folder / "rung.sock";
+}
+
+void ServiceHome::RemoveSocket(const fs::path& socket) const {
+  unlink(socket.c_str());
+  if (socket.parent_path() != folder_) rmdir(socket.parent_path().c_str());
 }
 
 absl::StatusOr<std::vector<Token>> ServiceHome::Tokens(const std::string& login) const {

@@ -27,7 +27,8 @@ class ServiceHome {
  public:
   /// $RUNG_HOME, else $XDG_DATA_HOME/rung, else ~/.local/share/rung; made with mode 0700 if it is
   /// missing, and closed to others if it is this user's own.
-  /// Errors: FAILED_PRECONDITION saying what to do.
+  /// Errors: FAILED_PRECONDITION saying what to do; also for a path that is not UTF-8, which no
+  /// client could be told.
   static absl::StatusOr<ServiceHome> Open();
   static absl::StatusOr<ServiceHome> Open(const std::filesystem::path& folder);
 
@@ -39,6 +40,9 @@ class ServiceHome {
   /// `rung.sock` in the folder. A path over 100 bytes (the kernel takes 107) moves to a 0700 folder
   /// under $XDG_RUNTIME_DIR or /tmp, named after this one. Errors: FAILED_PRECONDITION.
   absl::StatusOr<std::filesystem::path> SocketPath() const;
+
+  /// Removes the socket, and the folder that SocketPath made for it if it is empty then.
+  void RemoveSocket(const std::filesystem::path& socket) const;
 
   /// The tokens of the token file: lines `name:secret`, `#` begins a comment. A missing file is
   /// made, mode 0600, with one random secret for `login`.

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "proto/utf8.h"
+
 namespace rung::cli {
 namespace {
 
@@ -48,16 +50,21 @@ std::optional<DaemonRecord> ReadRecord(const std::filesystem::path& file) {
 
 absl::StatusOr<Home> Home::FromEnvironment() {
   // Absolute, because daemons and the service outlive this process's current folder.
-  if (const auto home = Variable("RUNG_HOME")) return Home(std::filesystem::absolute(*home));
-  if (const auto data = Variable("XDG_DATA_HOME")) {
-    return Home(std::filesystem::absolute(*data) / "rung");
+  std::filesystem::path folder;
+  if (const auto home = Variable("RUNG_HOME")) {
+    folder = std::filesystem::absolute(*home);
+  } else if (const auto data = Variable("XDG_DATA_HOME")) {
+    folder = std::filesystem::absolute(*data) / "rung";
+  } else if (const auto user = Variable("HOME")) {
+    folder = std::filesystem::absolute(*user) / ".local/share/rung";
+  } else {
+    return absl::FailedPreconditionError(
+        "none of RUNG_HOME, XDG_DATA_HOME and HOME is set: set RUNG_HOME to the folder of the "
+        "local service");
   }
-  if (const auto home = Variable("HOME")) {
-    return Home(std::filesystem::absolute(*home) / ".local/share/rung");
-  }
-  return absl::FailedPreconditionError(
-      "none of RUNG_HOME, XDG_DATA_HOME and HOME is set: set RUNG_HOME to the folder of the "
-      "local service");
+  absl::Status text = CheckPathIsUtf8(folder.native());
+  if (!text.ok()) return text;
+  return Home(folder);
 }
 
 absl::Status Home::Create() const {

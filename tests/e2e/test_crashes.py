@@ -101,3 +101,45 @@ def test_a_port_in_use_is_named(home: pathlib.Path) -> None:
         )
     assert result.returncode == 1
     assert str(port) in result.stderr
+
+
+def test_a_home_that_is_not_utf8_is_refused_by_every_program(home: pathlib.Path) -> None:
+    import os
+    import subprocess
+
+    from conftest import BIN
+
+    environment = {os.fsencode(k): os.fsencode(v) for k, v in Service(home).environment.items()}
+    environment[b"RUNG_HOME"] = os.fsencode(home) + b"/caf\xe9"
+    for command in (
+        ["rung-scheduler"],
+        ["rung-worker", "--server", "/nowhere"],
+        ["rung", "local", "up"],
+        ["rung", "list"],
+    ):
+        result = subprocess.run(
+            [str(BIN / command[0]), *command[1:]], env=environment, capture_output=True, timeout=60
+        )
+        assert result.returncode == 1, command
+        assert b"is not UTF-8: byte 0xe9 after" in result.stderr, result.stderr
+    assert not any(home.iterdir())
+    result = subprocess.run(
+        [str(BIN / "rung-scheduler"), "--database", os.fsencode(home) + b"/\xff.db"],
+        env=Service(home).environment,
+        capture_output=True,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    assert b"is not UTF-8: byte 0xff after" in result.stderr, result.stderr
+
+
+def test_a_home_of_a_long_path_leaves_no_folder_of_sockets(home: pathlib.Path) -> None:
+    service = Service(home / ("x" * 100))
+    service.up()
+    socket = service.json("local", "status")["scheduler"]["addresses"][0].removeprefix("unix:")
+    folder = pathlib.Path(socket).parent
+    experiment = service.submit(document("curve.py", trials=1))
+    assert service.wait(experiment) == "completed"
+    assert folder.is_dir() and home not in folder.parents
+    service.rung("local", "down")
+    assert not folder.exists()

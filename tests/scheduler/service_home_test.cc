@@ -68,6 +68,30 @@ TEST_F(ServiceHomeTest, ALongSocketPathMovesToAClosedFolderOfItsOwn) {
   std::filesystem::remove_all(moved->parent_path());
 }
 
+TEST_F(ServiceHomeTest, TheFolderOfAMovedSocketGoesWithItWhenItIsEmpty) {
+  const auto home = ServiceHome::Open(folder_ / std::string(120, 'x'));
+  const auto moved = home->SocketPath();
+  ASSERT_TRUE(moved.ok()) << moved.status();
+  std::ofstream(*moved) << "";
+  std::ofstream(moved->parent_path() / "other") << "";
+  home->RemoveSocket(*moved);
+  EXPECT_FALSE(std::filesystem::exists(*moved));
+  EXPECT_TRUE(std::filesystem::exists(moved->parent_path()));
+  std::filesystem::remove(moved->parent_path() / "other");
+  home->RemoveSocket(*moved);
+  EXPECT_FALSE(std::filesystem::exists(moved->parent_path()));
+  const auto here = ServiceHome::Open(folder_ / "h");
+  here->RemoveSocket(*here->SocketPath());
+  EXPECT_TRUE(std::filesystem::exists(here->folder()));
+}
+
+TEST_F(ServiceHomeTest, APathThatIsNotUtf8IsRefused) {
+  const auto home = ServiceHome::Open(folder_ / "caf\xe9");
+  EXPECT_EQ(home.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(home.status().message()), HasSubstr("byte 0xe9 after '"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "caf\xe9"));
+}
+
 TEST_F(ServiceHomeTest, MakesATokenOnceAndReadsItAgain) {
   const auto home = ServiceHome::Open(folder_ / "h");
   const auto first = home->Tokens("ada");

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "proto/utf8.h"
 
 namespace rung::worker {
 namespace {
@@ -80,6 +81,7 @@ absl::StatusOr<WorkerHome> WorkerHome::Open(const fs::path& folder,
                                             std::chrono::milliseconds patience) {
   std::error_code error;
   WorkerHome home(fs::absolute(folder, error).lexically_normal());
+  RUNG_RETURN_IF_ERROR(CheckPathIsUtf8(home.folder_.native()));
   RUNG_RETURN_IF_ERROR(MakePrivateFolder(home.folder_));
   RUNG_RETURN_IF_ERROR(home.Lock());
   RUNG_RETURN_IF_ERROR(home.AwaitEarlierRanks(patience));
@@ -94,6 +96,8 @@ WorkerHome::WorkerHome(WorkerHome&& other) noexcept
       ranks_lock_fd_(std::exchange(other.ranks_lock_fd_, -1)) {}
 
 WorkerHome::~WorkerHome() {
+  // Of its own outside the home: goes when it is empty, while the lock keeps another worker out.
+  if (lock_fd_ >= 0 && sockets_.parent_path() != folder_) rmdir(sockets_.c_str());
   if (lock_fd_ >= 0) close(lock_fd_);
   if (ranks_lock_fd_ >= 0) close(ranks_lock_fd_);
 }

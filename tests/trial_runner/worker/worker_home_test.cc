@@ -82,7 +82,20 @@ TEST_F(WorkerHomeTest, LongHomeHasItsSocketsInAShortPrivateFolder) {
   struct stat status {};
   stat(socket.parent_path().c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
-  fs::remove_all(socket.parent_path());
+}
+
+TEST_F(WorkerHomeTest, TheShortFolderGoesWithTheWorkerWhenItIsEmpty) {
+  const std::string folder = root_ + "/" + std::string(100, 'x');
+  std::optional<WorkerHome> home = WorkerHome::Open(folder).value();
+  const fs::path sockets = home->SocketPath(kAttempt, 0).parent_path();
+  EXPECT_TRUE(fs::exists(sockets));
+  home.reset();
+  EXPECT_FALSE(fs::exists(sockets));
+}
+
+TEST_F(WorkerHomeTest, APathThatIsNotUtf8IsRefused) {
+  const auto home = WorkerHome::Open(root_ + "/caf\xe9");
+  EXPECT_THAT(std::string(home.status().message()), HasSubstr("is not UTF-8: byte 0xe9 after '"));
 }
 
 TEST_F(WorkerHomeTest, RecordSaysWhoRuns) {
