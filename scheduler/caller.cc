@@ -2,6 +2,11 @@
 
 #include <absl/status/status.h>
 
+#include <optional>
+
+#include "core/check.h"
+#include "proto/version.h"
+
 namespace rung {
 namespace {
 
@@ -17,15 +22,24 @@ bool SameSecret(std::string_view secret, std::string_view candidate) {
   return difference == 0;
 }
 
+std::optional<std::string_view> Metadata(const grpc::CallbackServerContext& context,
+                                         const char* key) {
+  const auto found = context.client_metadata().find(key);
+  if (found == context.client_metadata().end()) return std::nullopt;
+  return std::string_view(found->second.data(), found->second.size());
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> CallerCheck::NameOf(const grpc::CallbackServerContext& context) const {
-  std::string_view authorization;
-  const auto found = context.client_metadata().find("authorization");
-  if (found != context.client_metadata().end()) {
-    authorization = {found->second.data(), found->second.size()};
+absl::StatusOr<std::string> CallerCheck::NameOf(grpc::CallbackServerContext& context) const {
+  context.AddInitialMetadata(kVersionMetadata, RUNG_VERSION);
+  absl::StatusOr<std::string> name =
+      NameOf(context.peer(), Metadata(context, "authorization").value_or(""));
+  if (!name.ok()) return name.status();
+  if (const auto version = Metadata(context, kVersionMetadata)) {
+    RUNG_RETURN_IF_ERROR(CheckVersions({"the client", *version}, {"the service", RUNG_VERSION}));
   }
-  return NameOf(context.peer(), authorization);
+  return name;
 }
 
 absl::StatusOr<std::string> CallerCheck::NameOf(std::string_view peer,

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-/// Who calls. Insecure credentials carry no identity in gRPC: the transport and a token do.
+/// Who calls, and with which version. Insecure credentials carry no identity in gRPC: the transport
+/// and a token do.
 namespace rung {
 
 /// One line of the token file.
@@ -22,8 +23,10 @@ class CallerCheck {
   CallerCheck(std::string login, std::vector<Token> tokens)
       : login_(std::move(login)), tokens_(std::move(tokens)) {}
 
-  /// The caller's name. Errors: UNAUTHENTICATED over TCP without a known token.
-  absl::StatusOr<std::string> NameOf(const grpc::CallbackServerContext& context) const;
+  /// The name of a caller that may call; tells it our version. Once a call, before anything is
+  /// sent. Errors: UNAUTHENTICATED over TCP without a known token, FAILED_PRECONDITION for a client
+  /// whose version does not go with ours (one that says none is taken).
+  absl::StatusOr<std::string> NameOf(grpc::CallbackServerContext& context) const;
 
   /// `peer` as gRPC names it ("unix:…", "ipv4:…"), `authorization` the metadata of that name.
   absl::StatusOr<std::string> NameOf(std::string_view peer, std::string_view authorization) const;

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "proto/version.h"
 #include "rung/v1/tuner.grpc.pb.h"
 
 namespace rung::cli {
@@ -62,14 +63,27 @@ struct Client::Connection {
   explicit Connection(const Address& address)
       : channel(MakeChannel(address)), stub(pb::Tuner::NewStub(channel)) {}
 
-  static void Authorize(grpc::ClientContext& context, const Address& address) {
+  static void Introduce(grpc::ClientContext& context, const Address& address) {
+    context.AddMetadata(kVersionMetadata, RUNG_VERSION);
     if (!address.token.empty())
       context.AddMetadata("authorization", fmt::format("Bearer {}", address.token));
   }
 
-  /// absl's codes are gRPC's.
-  static absl::Status ToStatus(const grpc::Status& status, const Address& address) {
-    if (status.ok()) return absl::OkStatus();
+  /// What a service says of itself once it has begun to answer; one that says nothing is taken.
+  static absl::Status CheckService(const grpc::ClientContext& context, const Address& address) {
+    const auto& metadata = context.GetServerInitialMetadata();
+    const auto version = metadata.find(kVersionMetadata);
+    if (version == metadata.end()) return absl::OkStatus();
+    return CheckVersions({fmt::format("the service at {}", address.target),
+                          {version->second.data(), version->second.size()}},
+                         {"rung", RUNG_VERSION});
+  }
+
+  /// Of a call that has ended. absl's codes are gRPC's.
+  static absl::Status ToStatus(const grpc::Status& status, const grpc::ClientContext& context,
+                               const Address& address) {
+    absl::Status fits = CheckService(context, address);
+    if (!fits.ok() || status.ok()) return fits;
     const std::string& message = status.error_message();
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE && !NobodyAnswered(message)) {
       return absl::UnavailableError(
@@ -105,10 +119,10 @@ template <typename Request, typename Response, typename Method>
 absl::Status Client::Call(Method method, const Request& request, Response* response,
                           std::chrono::milliseconds timeout) {
   grpc::ClientContext context;
-  Connection::Authorize(context, address_);
+  Connection::Introduce(context, address_);
   context.set_deadline(std::chrono::system_clock::now() + timeout);
   const grpc::Status status = ((*connection_->stub).*method)(&context, request, response);
-  return Connection::ToStatus(status, address_);
+  return Connection::ToStatus(status, context, address_);
 }
 
 template <typename Request, typename Response, typename Method>
@@ -275,17 +289,17 @@ absl::Status Client::WatchExperiment(
     const pb::WatchExperimentRequest& request,
     const std::function<bool(const pb::WatchExperimentResponse&)>& each) {
   grpc::ClientContext context;
-  Connection::Authorize(context, address_);
+  Connection::Introduce(context, address_);
   const auto reader = connection_->stub->WatchExperiment(&context, request);
-  return Connection::ToStatus(ReadAll(context, *reader, each), address_);
+  return Connection::ToStatus(ReadAll(context, *reader, each), context, address_);
 }
 
 absl::Status Client::StreamLogs(const pb::StreamLogsRequest& request,
                                 const std::function<bool(const pb::StreamLogsResponse&)>& each) {
   grpc::ClientContext context;
-  Connection::Authorize(context, address_);
+  Connection::Introduce(context, address_);
   const auto reader = connection_->stub->StreamLogs(&context, request);
-  return Connection::ToStatus(ReadAll(context, *reader, each), address_);
+  return Connection::ToStatus(ReadAll(context, *reader, each), context, address_);
 }
 
 }  // namespace rung::cli

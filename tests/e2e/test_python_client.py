@@ -177,3 +177,39 @@ def test_tcp_needs_the_token(home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
         assert "token=… is what follows `name:`" in str(refused.value)
     finally:
         service.rung("local", "down", status=None)
+
+
+def test_a_client_of_another_version_is_refused_by_the_service(
+    client: rung.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as other, pytest.raises(rung.RungError, match="9.0.0") as refused:
+        other.setattr(rung, "__version__", "9.0.0")
+        rung.Client().submit(document("curve.py"))
+    assert refused.value.code == "FAILED_PRECONDITION"
+    assert client.experiments() == [], "nothing was created"
+
+
+def test_a_service_of_another_version_is_refused_by_the_client(home: pathlib.Path) -> None:
+    from concurrent import futures
+
+    import grpc
+
+    def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.send_initial_metadata((("rung-version", "9.0.0"),))
+        return b""
+
+    class Service9(grpc.GenericRpcHandler):
+        def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:
+            return grpc.unary_unary_rpc_method_handler(answer)
+
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=2), handlers=[Service9()])
+    address = f"unix:{home / 'nine.sock'}"
+    server.add_insecure_port(address)
+    server.start()
+    try:
+        with rung.Client(address) as client, pytest.raises(rung.RungError) as refused:
+            client.experiments()
+    finally:
+        server.stop(None)
+    assert refused.value.code == "FAILED_PRECONDITION"
+    assert "'9.0.0'" in str(refused.value) and rung.__version__ in str(refused.value)

@@ -58,7 +58,16 @@ def insecure_by_environment() -> bool:
 
 
 def home() -> pathlib.Path:
-    if os.environ.get("RUNG_HOME"):
-        return pathlib.Path(os.environ["RUNG_HOME"])
+    """The folder of the local service. Raises: RungError for a path that is not UTF-8."""
     data = os.environ.get("XDG_DATA_HOME")
-    return (pathlib.Path(data) if data else pathlib.Path.home() / ".local/share") / "rung"
+    folder = (pathlib.Path(data) if data else pathlib.Path.home() / ".local/share") / "rung"
+    if os.environ.get("RUNG_HOME"):
+        folder = pathlib.Path(os.environ["RUNG_HOME"])
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(folder).decode(errors="replace")
+        raise RungError(
+            "FAILED_PRECONDITION", f"the path {shown!r} is not UTF-8; choose one that is"
+        ) from None
+    return folder

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 import grpc
 
+import rung
 from rung.address import (
     address,
     insecure_by_environment,
@@ -23,6 +24,7 @@ from rung.address import (
 from rung.error import RungError
 from rung.v1 import tuner_pb2 as pb
 from rung.v1 import tuner_pb2_grpc, types_pb2
+from rung.version import fit
 
 ExperimentLike = Union[int, str, "Experiment"]
 _FINAL_STATES = ("completed", "stopped", "failed")
@@ -146,9 +148,9 @@ class Client:
                 f"server address {self.server!r}: TLS comes with a later version; beyond this "
                 "machine only isolated networks are possible, with insecure_network=True",
             )
-        self._metadata: Sequence[Any] = ()
+        self._metadata: List[Any] = [("rung-version", rung.__version__)]
         if not self.server.startswith("unix:"):
-            self._metadata = (("authorization", f"Bearer {token or local_token()}"),)
+            self._metadata.append(("authorization", f"Bearer {token or local_token()}"))
         self._channel = grpc.insecure_channel(
             self.server,
             options=[
@@ -418,10 +420,14 @@ class Client:
         pause = 0.05
         while True:
             try:
-                answer = method(request, timeout=self._timeout, metadata=self._metadata)
+                answer, call = method.with_call(
+                    request, timeout=self._timeout, metadata=self._metadata
+                )
                 self._has_answered = True
+                self._check_version(call)
                 return answer
             except grpc.RpcError as error:
+                self._check_version(error)
                 code = error.code()
                 absent = code == grpc.StatusCode.UNAVAILABLE and _nobody_answers(error.details())
                 self._has_answered = self._has_answered or not absent
@@ -433,6 +439,17 @@ class Client:
                     raise RungError(code.name, self._explain(code, error.details())) from None
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
+
+    def _check_version(self, call: Any) -> None:
+        """Refuses a service that does not go with this client; one that says nothing is taken."""
+        theirs = dict(call.initial_metadata() or ()).get("rung-version")
+        if theirs is not None and not fit(theirs, rung.__version__):
+            raise RungError(
+                "FAILED_PRECONDITION",
+                f"the service at {self.server} has version {theirs!r}, this client "
+                f"{rung.__version__}; one minor version of difference is allowed: install the same "
+                "version on both",
+            )
 
     def _explain(self, code: grpc.StatusCode, details: str) -> str:
         if code == grpc.StatusCode.UNAVAILABLE:

@@ -43,6 +43,8 @@ class FakeTuner final : public pb::Tuner::Service {
   int logs_refused = 0;                 ///< so many reads of a log come too early
   std::vector<pb::Trial> trials_after;  ///< what `trials` is after the last of them
   std::string authorization;
+  std::string version;         ///< told to callers, as services do; empty: not
+  std::string client_version;  ///< of the last ListExperiments
 
   grpc::Status CreateExperiment(Context* context, const pb::CreateExperimentRequest* request,
                                 pb::CreateExperimentResponse* response) override {
@@ -76,8 +78,13 @@ class FakeTuner final : public pb::Tuner::Service {
     return {grpc::StatusCode::NOT_FOUND,
             "no experiment " + std::to_string(request->experiment_id())};
   }
-  grpc::Status ListExperiments(Context*, const pb::ListExperimentsRequest* request,
+  grpc::Status ListExperiments(Context* context, const pb::ListExperimentsRequest* request,
                                pb::ListExperimentsResponse* response) override {
+    if (!version.empty()) context->AddInitialMetadata("rung-version", version);
+    const auto theirs = context->client_metadata().find("rung-version");
+    if (theirs != context->client_metadata().end()) {
+      client_version = std::string(theirs->second.data(), theirs->second.size());
+    }
     std::vector<pb::Experiment> named;
     for (const pb::Experiment& experiment : experiments) {
       if (request->name().empty() || experiment.name() == request->name()) {
