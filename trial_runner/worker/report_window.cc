@@ -160,12 +160,21 @@ bool ReportWindow::IsComplete(const RankReport& report) const {
   });
 }
 
+bool ReportWindow::EveryRankWaits() const {
+  std::set<int32_t> ranks;
+  for (const auto& [id, pending] : pending_) {
+    if (pending.waiting) ranks.insert(pending.report.rank);
+  }
+  return ranks.size() == static_cast<size_t>(processes_);
+}
+
 void ReportWindow::ShortenWaits(MonoTime now) {
+  const bool every_rank_waits = EveryRankWaits();
   for (auto& [id, pending] : pending_) {
     if (!pending.waiting || !pending.forwarded) continue;
     // Once the gang is told to end, a report waits for durability alone, not for other ranks.
     const bool ending = decision_ && pending.report.step >= decided_from_;
-    if (IsComplete(pending.report) || ending) {
+    if (IsComplete(pending.report) || ending || every_rank_waits) {
       pending.deadline = std::min(pending.deadline, now + limits_.report_wait);
     }
   }

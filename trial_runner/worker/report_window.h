@@ -18,6 +18,10 @@
 /// when the scheduler did, or after Limits::report_wait. All ranks get one answer for a step: the
 /// first that any of them was given. A decision that comes after a step was answered `continue` is
 /// the answer to later steps; in a gang of one process, to its next report.
+///
+/// With a reduction, ranks that report different names wait for each other. When every rank waits,
+/// none of them can complete a value: they wait for report_wait, not for rank_wait, and the values
+/// are completed by their going on.
 namespace rung::worker {
 
 class ReportWindow {
@@ -64,6 +68,7 @@ class ReportWindow {
   void GiveDecision(Pending& pending, bool durable, Effects& out);
   /// Ranks whose values nobody records wait for the answer to their step; now it is there.
   void AnswerFollowers(bool durable, Effects& out);
+  bool EveryRankWaits() const;
   void NoteReported(const RankReport& report);
   bool IsComplete(const RankReport& report) const;
   /// Starts report_wait for waiting reports that became complete.

@@ -315,7 +315,10 @@ TEST_F(ReportWindowTest, ReportWaitRunsFromTheLastRank) {
 }
 
 TEST_F(ReportWindowTest, EachMetricOfAStepIsCompleteByItself) {
-  Make(2, Reduce::kMean);
+  Make(3, Reduce::kMean);
+  const uint64_t first = Report(2, 10, {{.name = "loss"}});
+  Pass(milliseconds(60'000));
+  EXPECT_EQ(Answered(first), "continue, not durable");  // rank 2 trains on
   const uint64_t a = Report(0, 10, {{.name = "loss"}});
   const uint64_t b = Report(1, 10, {{.name = "accuracy"}});
   Pass(milliseconds(2'000));
@@ -326,6 +329,25 @@ TEST_F(ReportWindowTest, EachMetricOfAStepIsCompleteByItself) {
   EXPECT_EQ(Answered(a), "continue, not durable");
   EXPECT_EQ(Answered(c), "continue, not durable");
   EXPECT_EQ(Answered(b), "");
+}
+
+TEST_F(ReportWindowTest, RanksThatAllWaitForEachOtherWaitForReportWaitOnly) {
+  Make(2, Reduce::kMean);
+  const uint64_t a = Report(0, 10, {{.name = "loss"}, {.name = "temperature0"}});
+  const uint64_t b = Report(1, 10, {{.name = "loss"}, {.name = "temperature1"}});
+  Pass(milliseconds(1'999));
+  EXPECT_EQ(Answered(a), "");
+  Pass(milliseconds(1));
+  EXPECT_EQ(Answered(a), "continue, not durable");
+  EXPECT_EQ(Answered(b), "continue, not durable");
+  // The next step completes the values of this one, and is where a stop is heard.
+  const uint64_t c = Report(0, 11);
+  const uint64_t d = Report(1, 11);
+  Answer(10, {a, b}, Decision::kStop);
+  Answer(11, {c, d}, Decision::kStop);
+  EXPECT_EQ(Answered(c), "stop");
+  EXPECT_EQ(Answered(d), "stop");
+  EXPECT_TRUE(window_->Delivered());
 }
 
 TEST_F(ReportWindowTest, MissingRankHoldsTheOthersForRankWait) {
