@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "core/check.h"
 #include "core/counter_random.h"
@@ -72,6 +75,31 @@ void Scheduler::State::BeginAttempt(ExperimentRecord& experiment, TrialRecord& t
   TouchAttempt(trial);
 }
 
+/// The checkpoint from which the trial's attempt goes on; end() where it starts at step 0.
+std::vector<CheckpointRow>::const_iterator Scheduler::State::ResumedFrom(const TrialRecord& trial) {
+  const AttemptRow& attempt = trial.attempt->row;
+  const auto newest = std::find_if(
+      trial.checkpoints.rbegin(), trial.checkpoints.rend(), [&](const CheckpointRow& checkpoint) {
+        const bool here = checkpoint.place == attempt.workers || checkpoint.place == "shared";
+        return here && checkpoint.attempt < attempt.id && checkpoint.step == attempt.resume_step;
+      });
+  return newest == trial.checkpoints.rend() ? trial.checkpoints.end() : std::prev(newest.base());
+}
+
+/// After an attempt that could not start: the next one goes on from an older checkpoint, or from
+/// step 0, and so cannot fail for the same one again.
+void Scheduler::State::DropCheckpoint(TrialRecord& trial) {
+  const auto dropped = ResumedFrom(trial);
+  if (dropped == trial.checkpoints.end()) return;
+  CheckpointRow row = *dropped;
+  trial.checkpoints.erase(dropped);
+  row.state = "deleted";
+  LogEvent(trial.attempt->row.id, "checkpoint_dropped",
+           fmt::format("trial {} does not try its checkpoint of step {} again, at {}",
+                       ToString(trial.row.id), row.step, row.path));
+  Log(std::move(row));
+}
+
 StartAttempt Scheduler::State::StartCommand(const ExperimentRecord& experiment,
                                             const TrialRecord& trial) const {
   const AttemptRow& attempt = trial.attempt->row;
@@ -83,13 +111,8 @@ StartAttempt Scheduler::State::StartCommand(const ExperimentRecord& experiment,
   start.seed = SeedOf(experiment.row.seed, trial.row.id.number);
   start.resume_step = attempt.resume_step;
   start.max_step = experiment.rule->MaxStep();
-  for (const CheckpointRow& checkpoint : trial.checkpoints) {
-    const bool earlier = checkpoint.attempt < attempt.id;
-    const bool here = checkpoint.place == attempt.workers || checkpoint.place == "shared";
-    if (earlier && here && checkpoint.step == attempt.resume_step) {
-      start.resume_from = checkpoint.path;
-    }
-  }
+  const auto resumed_from = ResumedFrom(trial);
+  if (resumed_from != trial.checkpoints.end()) start.resume_from = resumed_from->path;
   return start;
 }
 
@@ -152,8 +175,10 @@ void Scheduler::State::AfterExit(ExperimentRecord& experiment, TrialRecord& tria
   switch (cause) {
     case ExitCause::kCompleted:
       return EndTrial(experiment, trial, TrialState::kCompleted, "");
-    case ExitCause::kFailed:
     case ExitCause::kCouldNotStart:
+      DropCheckpoint(trial);
+      [[fallthrough]];
+    case ExitCause::kFailed:
       return AfterFailure(experiment, trial);
     case ExitCause::kRefused:
       return experiment.SetTrialState(trial, TrialState::kQueued, "");

@@ -122,6 +122,8 @@ class Scheduler::State {
   void Assign(ExperimentRecord& experiment, TrialRecord& trial, const std::string& worker);
   void AssignToClient(ExperimentRecord& experiment, TrialRecord& trial, const StartTrial& e);
   void BeginAttempt(ExperimentRecord& experiment, TrialRecord& trial, AttemptRecord attempt);
+  static std::vector<CheckpointRow>::const_iterator ResumedFrom(const TrialRecord& trial);
+  void DropCheckpoint(TrialRecord& trial);
   StartAttempt StartCommand(const ExperimentRecord& experiment, const TrialRecord& trial) const;
   StopAttempt StopCommand(const ExperimentRecord& experiment, const TrialRecord& trial) const;
   void MarkRunning(ExperimentRecord& experiment, TrialRecord& trial);

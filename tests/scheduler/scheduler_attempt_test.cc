@@ -218,6 +218,26 @@ TEST_F(SchedulerAttempt, ACheckpointBindsToItsWorkerUntilThatIsLost) {
   EXPECT_EQ(world.AttemptAt(e, 0, 2).resume_step, 0);
 }
 
+TEST_F(SchedulerAttempt, ACheckpointFromWhichNobodyCouldStartIsNotTriedAgain) {
+  ExperimentSpec spec = FifoSpecOf(1);
+  spec.trial->resumable = true;
+  spec.trial->max_failures = 3;
+  Start(spec);
+  world.Do(CheckpointReported{w1, 1, AttemptOf(e, 0), 2, "/c/2", 10});
+  world.Do(CheckpointReported{w1, 2, AttemptOf(e, 0), 4, "/c/4", 10});
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kFailed);
+  EXPECT_EQ(world.AttemptAt(e, 0, 1).resume_step, 4);
+  world.Exit(w1, AttemptOf(e, 0, 1), ExitCause::kCouldNotStart);
+  EXPECT_EQ(world.storage.tables().checkpoints.at({AttemptOf(e, 0), 4}).state, "deleted");
+  EXPECT_EQ(world.AttemptAt(e, 0, 2).resume_step, 2);
+  ASSERT_THAT(world.Commands<StartAttempt>(), SizeIs(1));
+  EXPECT_EQ(world.Commands<StartAttempt>()[0].resume_from, "/c/2");
+  world.Restart();  // the row says so: not after a restart either
+  w1 = world.Connect("w1", kOneCpu, {{AttemptOf(e, 0, 2), AttemptState::kStarting, 0}});
+  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kCouldNotStart);
+  EXPECT_EQ(world.AttemptAt(e, 0, 3).resume_step, 0);
+}
+
 TEST_F(SchedulerAttempt, ASharedCheckpointResumesAnywhere) {
   ExperimentSpec spec = FifoSpecOf(1);
   spec.trial->resumable = true;
