@@ -230,6 +230,8 @@ void Scheduler::State::StoreStep(ExperimentRecord& experiment, TrialRecord& tria
   } else if (trial.row.state == TrialState::kPaused && objective) {
     // Decides nothing now: the rule keeps what it needs at the trial's promotion.
     experiment.rule->OnReport({trial.row.id.number, step, *objective});
+  } else if (objective) {
+    experiment.rule->Observe({trial.row.id.number, step, *objective});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/check.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/stored_configuration.h"
 
@@ -28,9 +29,8 @@ absl::Status WithId(ExperimentId id, const absl::Status& status) {
 
 }  // namespace
 
-absl::Status Scheduler::State::Restore(
-    const Snapshot& snapshot, Now now,
-    const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse) {
+absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
+                                       const ObjectiveReader& objective) {
   last_experiment_id_ = snapshot.last_experiment_id;
   for (const WorkerRow& row : snapshot.workers) {
     WorkerRecord& worker = workers_.Ensure(row.name);
@@ -43,7 +43,7 @@ absl::Status Scheduler::State::Restore(
     const ExperimentId id = experiment.experiment.id;
     absl::StatusOr<ExperimentSpec> spec = parse(experiment.experiment.document);
     if (!spec.ok()) return WithId(id, spec.status());
-    const absl::Status status = RestoreExperiment(experiment, now, *std::move(spec));
+    const absl::Status status = RestoreExperiment(experiment, now, *std::move(spec), objective);
     if (!status.ok()) return WithId(id, status);
   }
   assign_work_ = true;
@@ -67,7 +67,8 @@ absl::StatusOr<std::unique_ptr<ExperimentRecord>> Scheduler::State::MakeExperime
 }
 
 absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snapshot, Now now,
-                                                 ExperimentSpec spec) {
+                                                 ExperimentSpec spec,
+                                                 const ObjectiveReader& objective) {
   absl::StatusOr<std::unique_ptr<ExperimentRecord>> made =
       MakeExperiment(snapshot.experiment, std::move(spec));
   if (!made.ok()) return made.status();
@@ -92,7 +93,7 @@ absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snaps
     experiment.At(row.attempt.trial.number).checkpoints.push_back(row);
   }
   RestoreMetrics(experiment, snapshot);
-  RestoreRule(experiment, snapshot);
+  RUNG_RETURN_IF_ERROR(RestoreRule(experiment, snapshot, objective));
   for (const TrialRecord& trial : experiment.trials()) {
     experiment.Index(trial);
     if (!trial.live()) continue;
@@ -143,8 +144,9 @@ void Scheduler::State::RestoreMetrics(ExperimentRecord& experiment,
 }
 
 /// After RestoreMetrics: what a paused trial has reported since its pause is not decided yet.
-void Scheduler::State::RestoreRule(ExperimentRecord& experiment,
-                                   const ExperimentSnapshot& snapshot) {
+absl::Status Scheduler::State::RestoreRule(ExperimentRecord& experiment,
+                                           const ExperimentSnapshot& snapshot,
+                                           const ObjectiveReader& objective) {
   std::vector<DecisionRecord> records;
   std::map<TrialNumber, Steps> paused_at;
   for (const DecisionRow& row : snapshot.decisions) {
@@ -153,6 +155,13 @@ void Scheduler::State::RestoreRule(ExperimentRecord& experiment,
     if (row.decision == ToString(Decision::kPause)) paused_at[row.trial] = row.step;
   }
   experiment.rule->Restore(records);
+  if (experiment.rule->NeedsHistory()) {
+    const absl::StatusOr<std::vector<MetricRow>> history = objective(experiment.row.id);
+    if (!history.ok()) return history.status();
+    for (const MetricRow& row : *history) {
+      experiment.rule->Observe({row.attempt.trial.number, row.step, row.value});
+    }
+  }
   for (const TrialRecord& trial : experiment.trials()) {
     const TrialNumber number = trial.row.id.number;
     if (IsFinal(trial.row.state)) experiment.rule->OnTrialEnded(number, trial.row.state);
@@ -162,6 +171,7 @@ void Scheduler::State::RestoreRule(ExperimentRecord& experiment,
       experiment.rule->OnReport({number, it->first, it->second});
     }
   }
+  return absl::OkStatus();
 }
 
 /// Finds again what the reports of a live attempt were answered. The step of a stop or a pause is

@@ -13,10 +13,9 @@ Scheduler::~Scheduler() = default;
 Scheduler::Scheduler(Scheduler&&) noexcept = default;
 Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
 
-absl::Status Scheduler::Restore(
-    const Snapshot& snapshot, Now now,
-    const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse) {
-  return state_->Restore(snapshot, now, parse);
+absl::Status Scheduler::Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
+                                const ObjectiveReader& objective) {
+  return state_->Restore(snapshot, now, parse, objective);
 }
 
 Output Scheduler::Step(const Event& event, Now now) { return state_->Step(event, now); }

@@ -30,16 +30,19 @@ struct SchedulerConfig {
 /// commit fails the object is thrown away and rebuilt by Restore.
 class Scheduler {
  public:
+  using SpecReader = std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>;
+  using ObjectiveReader = std::function<absl::StatusOr<std::vector<MetricRow>>(ExperimentId)>;
+
   explicit Scheduler(SchedulerConfig config);
   ~Scheduler();
   Scheduler(Scheduler&&) noexcept;
   Scheduler& operator=(Scheduler&&) noexcept;
 
-  /// Rebuilds the state from storage; leases start anew at `now`. `parse` reads a stored document.
-  /// Errors: those of `parse`, with the experiment's id.
-  absl::Status Restore(
-      const Snapshot& snapshot, Now now,
-      const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse);
+  /// Rebuilds the state from storage; leases start anew at `now`. `parse` reads a stored document
+  /// and `objective` is Storage::LoadObjective, asked where a stopping rule needs it. Errors: those
+  /// of the two, with the experiment's id.
+  absl::Status Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
+                       const ObjectiveReader& objective);
 
   Output Step(const Event& event, Now now);
 

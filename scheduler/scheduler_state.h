@@ -29,9 +29,8 @@ class Scheduler::State {
  public:
   explicit State(SchedulerConfig config) : config_(config) {}
 
-  absl::Status Restore(
-      const Snapshot& snapshot, Now now,
-      const std::function<absl::StatusOr<ExperimentSpec>(std::string_view)>& parse);
+  absl::Status Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
+                       const ObjectiveReader& objective);
   Output Step(const Event& event, Now now);
   std::string Describe() const;
 
@@ -172,10 +171,12 @@ class Scheduler::State {
   // restore.cc
   static absl::StatusOr<std::unique_ptr<ExperimentRecord>> MakeExperiment(ExperimentRow row,
                                                                           ExperimentSpec spec);
-  absl::Status RestoreExperiment(const ExperimentSnapshot& snapshot, Now now, ExperimentSpec spec);
+  absl::Status RestoreExperiment(const ExperimentSnapshot& snapshot, Now now, ExperimentSpec spec,
+                                 const ObjectiveReader& objective);
   absl::Status RestoreAttempt(ExperimentRecord& experiment, const AttemptRow& row, Now now);
   static void RestoreMetrics(ExperimentRecord& experiment, const ExperimentSnapshot& snapshot);
-  static void RestoreRule(ExperimentRecord& experiment, const ExperimentSnapshot& snapshot);
+  static absl::Status RestoreRule(ExperimentRecord& experiment, const ExperimentSnapshot& snapshot,
+                                  const ObjectiveReader& objective);
   static void RestoreAnswers(ExperimentRecord& experiment, TrialRecord& trial,
                              const ExperimentSnapshot& snapshot);
 

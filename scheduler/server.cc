@@ -58,7 +58,9 @@ absl::Status Server::Restore() {
   absl::StatusOr<Snapshot> snapshot = storage_.Load();
   if (!snapshot.ok()) return snapshot.status();
   Scheduler scheduler(scheduler_config_);
-  RUNG_RETURN_IF_ERROR(scheduler.Restore(*snapshot, Present(), ParseExperimentSpec));
+  RUNG_RETURN_IF_ERROR(scheduler.Restore(
+      *snapshot, Present(), ParseExperimentSpec,
+      [this](ExperimentId experiment) { return storage_.LoadObjective(experiment); }));
   scheduler_ = std::move(scheduler);
   return absl::OkStatus();
 }

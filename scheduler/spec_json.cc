@@ -222,7 +222,10 @@ void ReadObjective(const JsonObject& object, ExperimentSpec& spec) {
     constexpr WordTable<BestBy, 3> kBestBy{
         {{BestBy::kBest, "best"}, {BestBy::kLast, "last"}, {BestBy::kMaxT, "max_t"}}};
     spec.best_by = best_by->Word(kBestBy);
-    if (spec.best_by == BestBy::kMaxT && !std::holds_alternative<AshaSpec>(spec.scheduler)) {
+    const auto* median = std::get_if<MedianSpec>(&spec.scheduler);
+    const bool has_max_t = median != nullptr ? median->max_t.has_value()
+                                             : std::holds_alternative<AshaSpec>(spec.scheduler);
+    if (spec.best_by == BestBy::kMaxT && !has_max_t) {
       best_by->Refuse("best or last where the scheduler has no max_t");
     }
   }

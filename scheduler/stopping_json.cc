@@ -88,20 +88,37 @@ AshaSpec ReadAsha(const JsonNode& node, const std::optional<TrialTemplate>& tria
   return spec;
 }
 
+MedianSpec ReadMedian(const JsonNode& node) {
+  const JsonObject object(node, {"grace_period", "min_rivals", "max_t"});
+  MedianSpec spec;
+  spec.grace_period = ReadSteps(object, "grace_period");
+  if (const auto rivals = object.Find("min_rivals")) {
+    spec.min_rivals = rivals->Integer(1, 1'000'000'000);
+  }
+  if (const auto max_t = object.Find("max_t")) spec.max_t = max_t->Integer(1, kStepsMax);
+  if (node.problems().ok() && spec.max_t && spec.grace_period > *spec.max_t) {
+    object.Find("grace_period")->Refuse(fmt::format("at most max_t, which is {}", *spec.max_t));
+  }
+  return spec;
+}
+
 }  // namespace
 
 StoppingRuleSpec ReadStoppingRule(const JsonNode& node, const std::optional<TrialTemplate>& trial) {
-  const JsonObject object(node, {"fifo", "asha", "hyperband"}, {"median", "pbt"});
+  const JsonObject object(node, {"fifo", "asha", "hyperband", "median"}, {"pbt"});
   const auto fifo = object.Find("fifo");
   const auto asha = object.Find("asha");
   const auto hyperband = object.Find("hyperband");
-  if (fifo.has_value() + asha.has_value() + hyperband.has_value() != 1) {
-    if (node.json().is_object())
-      node.Refuse("one of {\"fifo\": {}}, {\"asha\": …}, {\"hyperband\": …}");
+  const auto median = object.Find("median");
+  if (fifo.has_value() + asha.has_value() + hyperband.has_value() + median.has_value() != 1) {
+    if (node.json().is_object()) {
+      node.Refuse("one of {\"fifo\": {}}, {\"asha\": …}, {\"hyperband\": …}, {\"median\": …}");
+    }
     return FifoSpec{};
   }
   if (asha) return ReadAsha(*asha, trial, /*all_brackets=*/false);
   if (hyperband) return ReadAsha(*hyperband, trial, /*all_brackets=*/true);
+  if (median) return ReadMedian(*median);
   const JsonObject nothing(*fifo, {});
   return FifoSpec{};
 }

@@ -4,6 +4,7 @@
 #include "search/asha_promotion.h"
 #include "search/asha_stopping.h"
 #include "search/fifo.h"
+#include "search/median_stopping.h"
 
 namespace rung {
 namespace {
@@ -24,9 +25,14 @@ struct Make {
     }
     return absl::InternalError("scheduler.asha.variant: not a variant");
   }
+  absl::StatusOr<std::unique_ptr<StoppingRule>> operator()(const MedianSpec& spec) const {
+    return MedianStopping::Create(spec, goal);
+  }
 };
 
 }  // namespace
+
+void StoppingRule::Observe(const RuleReport&) {}
 
 std::optional<TrialNumber> StoppingRule::NextPromotion(std::optional<TrialNumber>) const {
   return std::nullopt;

@@ -33,7 +33,12 @@ struct AshaSpec {
   int64_t min_rivals = 0;
   NonFinite non_finite = NonFinite::kStop;
 };
-using StoppingRuleSpec = std::variant<FifoSpec, AshaSpec>;
+struct MedianSpec {
+  Steps grace_period = 0;      ///< the first step at which trials are compared, at least 1
+  int64_t min_rivals = 3;      ///< at least 1
+  std::optional<Steps> max_t;  ///< R, where trials have an end: at least grace_period
+};
+using StoppingRuleSpec = std::variant<FifoSpec, AshaSpec, MedianSpec>;
 
 /// One row of the table `decisions`: a level passed or skipped (§5).
 struct DecisionRecord {
@@ -72,9 +77,9 @@ struct Verdict {
 };
 
 /// An implementation guarantees: answers depend on the calls so far alone; after Restore(records),
-/// OnTrialEnded of the trials that failed or were cancelled, and OnReport of what paused trials
-/// reported after their pause, a fresh object goes on exactly as the one that returned those
-/// records would have.
+/// the history where it is needed, OnTrialEnded of the trials that failed or were cancelled, and
+/// OnReport of what paused trials reported after their pause, a fresh object goes on exactly as the
+/// one that returned those records would have.
 class StoppingRule {
  public:
   virtual ~StoppingRule() = default;
@@ -93,6 +98,13 @@ class StoppingRule {
 
   /// Replays stored rows, in `seq` order.
   virtual void Restore(std::span<const DecisionRecord> records) = 0;
+
+  /// Whether decisions depend on more values than the records hold. Then, after Restore, Observe
+  /// gets every stored value of the objective, superseded ones included, by (trial, attempt, step).
+  virtual bool NeedsHistory() const { return false; }
+  /// A stored value of which nothing is decided: a trial that was told to end has reported it, or
+  /// it is history. It may count for the decisions on others.
+  virtual void Observe(const RuleReport& report);
 
   // What follows is for rules that pause trials (§4); the others never do, and keep these.
 

@@ -146,4 +146,16 @@ absl::StatusOr<Snapshot> MemoryStorage::Load() {
   return snapshot;
 }
 
+absl::StatusOr<std::vector<MetricRow>> MemoryStorage::LoadObjective(ExperimentId experiment) {
+  std::vector<MetricRow> rows;
+  const auto found = tables_.experiments.find(experiment);
+  if (found == tables_.experiments.end()) return rows;
+  for (auto it = tables_.metrics.lower_bound(FirstKey({experiment, {0}}));
+       it != tables_.metrics.end() && it->first.trial.experiment == experiment; ++it) {
+    if (it->first.name == found->second.metric) rows.push_back(it->second.row);
+  }
+  std::ranges::stable_sort(rows, {}, &MetricRow::attempt);  // by step already
+  return rows;
+}
+
 }  // namespace rung

@@ -41,6 +41,7 @@ class MemoryStorage final : public Storage {
   /// Errors: INTERNAL for a metric row whose key is stored already; nothing else fails.
   absl::Status Commit(const WriteBatch& batch) override;
   absl::StatusOr<Snapshot> Load() override;
+  absl::StatusOr<std::vector<MetricRow>> LoadObjective(ExperimentId experiment) override;
 
   /// What was committed, final experiments and superseded rows included.
   const MemoryTables& tables() const { return tables_; }

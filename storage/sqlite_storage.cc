@@ -108,6 +108,20 @@ class SqliteStorage::Connection {
   }
 
   Snapshot Load();
+  std::vector<MetricRow> LoadObjective(ExperimentId experiment);
+
+  /// What `load` returns, or the status for what it throws.
+  template <typename Load>
+  auto Guard(Load load) -> absl::StatusOr<decltype(load())> {
+    try {
+      return load();
+    } catch (const SQLite::Exception& error) {
+      return ToStatus(error, database_);
+    } catch (const MalformedRow& error) {
+      return absl::DataLossError(
+          fmt::format("database {}: {}", database_.getFilename(), error.what()));
+    }
+  }
 
  private:
   /// One statement for each kind of write.
@@ -223,6 +237,16 @@ ExperimentSnapshot SqliteStorage::Connection::LoadExperiment(const ExperimentRow
   return snapshot;
 }
 
+std::vector<MetricRow> SqliteStorage::Connection::LoadObjective(ExperimentId experiment) {
+  SQLite::Statement statement(database_,
+                              SelectSql<MetricRow>() +
+                                  "metrics WHERE experiment_id = ?1"
+                                  " AND name = (SELECT metric FROM experiments WHERE id = ?1)"
+                                  " ORDER BY trial_number, attempt, step");
+  statement.bind(1, experiment.value);
+  return ReadAll<MetricRow>(statement);
+}
+
 void SqliteStorage::Connection::AddRecentMetrics(ExperimentSnapshot& snapshot) {
   SQLite::Statement newest(
       database_, "SELECT max(attempt) FROM metrics WHERE experiment_id = ? AND trial_number = ?");
@@ -287,14 +311,11 @@ absl::Status SqliteStorage::Commit(const WriteBatch& batch) {
 }
 
 absl::StatusOr<Snapshot> SqliteStorage::Load() {
-  try {
-    return connection_->Load();
-  } catch (const SQLite::Exception& error) {
-    return ToStatus(error, connection_->database());
-  } catch (const MalformedRow& error) {
-    return absl::DataLossError(
-        fmt::format("database {}: {}", connection_->database().getFilename(), error.what()));
-  }
+  return connection_->Guard([&] { return connection_->Load(); });
+}
+
+absl::StatusOr<std::vector<MetricRow>> SqliteStorage::LoadObjective(ExperimentId experiment) {
+  return connection_->Guard([&] { return connection_->LoadObjective(experiment); });
 }
 
 }  // namespace rung

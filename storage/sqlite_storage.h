@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "storage/storage.h"
 
@@ -41,6 +42,7 @@ class SqliteStorage final : public Storage {
 
   absl::Status Commit(const WriteBatch& batch) override;
   absl::StatusOr<Snapshot> Load() override;
+  absl::StatusOr<std::vector<MetricRow>> LoadObjective(ExperimentId experiment) override;
 
  private:
   class Connection;

@@ -3,6 +3,8 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <vector>
+
 #include "storage/snapshot.h"
 #include "storage/write_batch.h"
 
@@ -20,6 +22,9 @@ class Storage {
   /// final).
   virtual absl::Status Commit(const WriteBatch& batch) = 0;
   virtual absl::StatusOr<Snapshot> Load() = 0;
+  /// Every stored row of the experiment's objective, superseded ones included, by (trial, attempt,
+  /// step): what a stopping rule that needs the history is rebuilt from.
+  virtual absl::StatusOr<std::vector<MetricRow>> LoadObjective(ExperimentId experiment) = 0;
 };
 
 }  // namespace rung

@@ -54,6 +54,11 @@ std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
     return fmt::format("{} has only {} earlier values to be compared with, fewer than min_rivals",
                        value, row.n_before());
   }
+  if (row.reason() == "below_median") {
+    return fmt::format("its best value {} is {} {}, the median of the running means of {} others",
+                       value, goal != pb::GOAL_MINIMIZE ? "below" : "above",
+                       MetricText(row.cutoff()), row.n_before());
+  }
   if (row.has_cutoff()) return AgainstCutoff(row, goal);
   const std::string text = fmt::format("{}, {}", value, RankText(row));
   if (row.reason().empty()) return text;
@@ -66,6 +71,7 @@ std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
 std::string ReasonText(const std::string& reason) {
   static const std::map<std::string, std::string> texts{
       {"below_cutoff", "its value was worse than the cutoff of a rung"},
+      {"below_median", "its best value was worse than the median of the others' running means"},
       {"non_finite", "its objective was not a finite value"},
       {"max_failures", "more of its attempts failed than trial.max_failures allows"},
       {"max_t", "it reached max_t, the last step of every trial"},

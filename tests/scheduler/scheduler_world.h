@@ -41,10 +41,12 @@ class World {
   /// Throws the scheduler away as kill -9 does and restores one from what was committed.
   void Restart() {
     scheduler_ = Scheduler(config_);
-    const absl::Status status =
-        scheduler_.Restore(*storage.Load(), now, [this](std::string_view document) {
+    const absl::Status status = scheduler_.Restore(
+        *storage.Load(), now,
+        [this](std::string_view document) {
           return absl::StatusOr<ExperimentSpec>(specs_.at(std::string(document)));
-        });
+        },
+        [this](ExperimentId experiment) { return storage.LoadObjective(experiment); });
     ASSERT_TRUE(status.ok()) << status;
   }
 

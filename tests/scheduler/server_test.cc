@@ -39,6 +39,10 @@ class FailingStorage final : public Storage {
     const absl::MutexLock lock(&mutex_);
     return storage_.Load();
   }
+  absl::StatusOr<std::vector<MetricRow>> LoadObjective(ExperimentId experiment) override {
+    const absl::MutexLock lock(&mutex_);
+    return storage_.LoadObjective(experiment);
+  }
 
   void Fail(absl::Status failure) {
     const absl::MutexLock lock(&mutex_);

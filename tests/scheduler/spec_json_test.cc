@@ -127,6 +127,38 @@ TEST(SpecJson, ReadsBracketsTheCutTopAndHyperband) {
   EXPECT_EQ(hyperband.max_t, 100);
 }
 
+TEST(SpecJson, ChoiceValuesOfAnyJsonTypeKeepTheirTypesAndOrder) {
+  const auto read = ReadExperimentDocument(
+      With("/space/batch_size",
+           R"({"choice": [[1, [2.0, {"b": null, "a": [true, "x"]}]], {}, [], null, "16", 16,)"
+           R"( 1.6e1]})"),
+      "/srv");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(std::get<Choice>(read->spec.space.parameters[1].domain).values,
+              ElementsAre(R"([1,[2.0,{"b":null,"a":[true,"x"]}]])", "{}", "[]", "null", R"("16")",
+                          "16", "16.0"));
+}
+
+TEST(SpecJson, ReadsMedian) {
+  const auto median = [](const std::string& json) {
+    const auto read = ReadExperimentDocument(With("/scheduler", json), "/srv");
+    EXPECT_TRUE(read.ok()) << read.status();
+    return std::get<MedianSpec>(read->spec.scheduler);
+  };
+  const MedianSpec spec = median(R"({"median": {"grace_period": 5}})");
+  EXPECT_EQ(spec.grace_period, 5);
+  EXPECT_EQ(spec.min_rivals, 3);
+  EXPECT_EQ(spec.max_t, std::nullopt);
+  EXPECT_EQ(median(R"({"median": {"grace_period": 5, "min_rivals": 9, "max_t": 20}})").max_t, 20);
+}
+
+TEST(SpecJson, ReadsSobol) {
+  const auto read = ReadExperimentDocument(
+      With("/searcher", R"({"sobol": {"trials": 32, "initial_points": []}})"), "/srv");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(std::get<SobolSearcherSpec>(read->spec.searcher.kind).trials, 32);
+}
+
 TEST(SpecJson, FillsInTheWorkingFolderAndKeepsTheRestOfTheText) {
   const std::string text = With("/trial/env", R"({"trial": "{\"trial\": {}}"})");
   const auto document = ReadExperimentDocument(text, "/home/ada/a \"b\"");
@@ -214,8 +246,8 @@ const Refusal kRefusals[] = {
      "metrc: unknown key, did you mean \"metric\"? Allowed: version, name, metric, goal, best_by, "
      "seed, space, searcher, scheduler, limits, trial, priority, owner"},
     {"/scheduler/fifo", "{}",
-     R"(scheduler: must be one of {"fifo": {}}, {"asha": …}, {"hyperband": …}, found )"
-     R"({"asha":{"max_t":100,"grace_period":10,"reduction_factor":3}…)"},
+     R"(scheduler: must be one of {"fifo": {}}, {"asha": …}, {"hyperband": …}, {"median": …}, )"
+     R"(found {"asha":{"max_t":100,"grace_period":10,"reduction_factor":3}…)"},
     {"/scheduler", R"({"fifo": {"x": 1}})", "scheduler.fifo.x: unknown key. Allowed: none"},
     {"/version", "2", "version: must be an integer from 1 to 1, found 2"},
     {"/metric", "", "metric: missing, must be the name of the metric to optimise"},
@@ -235,6 +267,14 @@ const Refusal kRefusals[] = {
     {"/space/lr/loguniform", "[1e-3, 1e-5]",
      "space.lr.loguniform: must be [low, high] with low < high, found [0.001,1e-05]"},
     {"/space/lr/loguniform", "[1e-3]", "space.lr.loguniform: must be [low, high], found [0.001]"},
+    {"/space/lr/loguniform", "[-3, 1]", "space.lr.loguniform[0]: must be > 0, found -3"},
+    {"/space/lr", R"({"lograndint": [0, 9]})",
+     "space.lr.lograndint[0]: must be an integer from 1 to 9223372036854775807, found 0"},
+    {"/space/lr", R"({"qloguniform": [0, 9, 1]})", "space.lr.qloguniform[0]: must be > 0, found 0"},
+    {"/space/lr", R"({"quniform": [0, 9, 0]})", "space.lr.quniform[2]: must be > 0, found 0"},
+    {"/space/lr", R"({"qrandint": [0, 9, -1]})",
+     "space.lr.qrandint[2]: must be an integer from 1 to 9223372036854775807, found -1"},
+    {"/space/lr", R"({"normal": [0, 0]})", "space.lr.normal[1]: must be > 0, found 0"},
     {"/space/weight_decay/uniform", "[1, 1]",
      "space.weight_decay.uniform: must be [low, high] with low < high, found [1,1]"},
     {"/space/weight_decay/uniform/1", R"("1")",
@@ -265,7 +305,30 @@ const Refusal kRefusals[] = {
      "space.lr.when.batch_size[0]: must be one of 16, 32, 64, found 17"},
     {"/space/lr/when", R"({"lr": [1e-5]})",
      "space.lr.when: must not lead back to a parameter that waits for this one, found a cycle"},
+    {"/space", R"({"a": {"when": {"b": [1]}, "choice": [1, 2]},
+                   "b": {"when": {"c": [1]}, "choice": [1, 2]},
+                   "c": {"when": {"a": [1]}, "choice": [1, 2]}})",
+     "space.a.when: must not lead back to a parameter that waits for this one, found a cycle"},
     // The searcher.
+    {"/searcher", "7", "searcher: must be an object, found 7"},
+    {"/searcher", "{}",
+     R"(searcher: must be one of {"random": …}, {"sobol": …}, {"grid": …}, {"points": …}, )"
+     "found {}"},
+    {"/searcher/random/trials", "1000001",
+     "searcher.random.trials: must be an integer from 1 to 1000000, found 1000001"},
+    {"/searcher", R"({"random": {"trails": 3}})",
+     "searcher.random.trails: unknown key, did you mean \"trials\"? Allowed: trials, "
+     "initial_points"},
+    {"/searcher", R"({"grid": {"points": {"lr": 0}}})",
+     "searcher.grid.points.lr: must be an integer from 1 to 1000000, found 0"},
+    {"/searcher", R"({"points": []})",
+     "searcher.points: must be an array of at least 1 configurations, found []"},
+    {"/searcher", R"({"points": [{"lr": 1e-5, "batch_size": 16, "warmup_steps": 500,
+                                  "weight_decay": 0, "momentum": 0.9}]})",
+     "searcher.points[0].momentum: no parameter of the space. Parameters: lr, batch_size, "
+     "warmup_steps, weight_decay"},
+    {"/searcher", R"({"points": [{"lr": 1e-5, "batch_size": 17}]})",
+     "searcher.points[0].batch_size: must be one of 16, 32, 64, found 17"},
     {"/searcher", "",
      "searcher: missing, must be an object such as {\"random\": {\"trials\": 27}}"},
     {"/searcher/random/trials", "0",
@@ -298,13 +361,42 @@ const Refusal kRefusals[] = {
     {"/scheduler", R"({"hyperband": {"brackets": 2}})",
      "scheduler.hyperband.brackets: unknown key. Allowed: max_t, grace_period, reduction_factor, "
      "variant, cut, min_rivals, non_finite"},
-    {"/scheduler", R"({"median": {}})", "scheduler.median: \"median\" comes with a later version"},
+    {"/scheduler", R"({"pbt": {}})", "scheduler.pbt: \"pbt\" comes with a later version"},
+    {"/scheduler", R"({"median": {}})",
+     "scheduler.median.grace_period: missing, must be a number of steps, at least 1"},
+    {"/scheduler", R"({"median": {"grace_period": 0}})",
+     "scheduler.median.grace_period: must be an integer from 1 to 1000000000000, found 0"},
+    {"/scheduler", R"({"median": {"grace_period": 5, "min_rivals": 0}})",
+     "scheduler.median.min_rivals: must be an integer from 1 to 1000000000, found 0"},
+    {"/scheduler", R"({"median": {"grace_period": 5, "max_t": 4}})",
+     "scheduler.median.grace_period: must be at most max_t, which is 4, found 5"},
+    {"/scheduler", R"({"median": {"grace_period": 5, "reduction_factor": 3}})",
+     "scheduler.median.reduction_factor: unknown key. Allowed: grace_period, min_rivals, max_t"},
     {"/scheduler", R"({"ahsa": {}})",
-     "scheduler.ahsa: unknown key, did you mean \"asha\"? Allowed: fifo, asha, hyperband"},
+     "scheduler.ahsa: unknown key, did you mean \"asha\"? Allowed: fifo, asha, hyperband, median"},
     {"/scheduler/asha/reduction_factor", "1.5",
      "scheduler.asha.reduction_factor: must be an integer from 2 to 1000000, found 1.5"},
     {"/scheduler/asha/reduction_factor", "1",
      "scheduler.asha.reduction_factor: must be an integer from 2 to 1000000, found 1"},
+    {"/scheduler/asha/reduction_factor", "3.0",
+     "scheduler.asha.reduction_factor: must be an integer from 2 to 1000000, found 3.0"},
+    {"/scheduler/asha/reduction_factor", "",
+     "scheduler.asha.reduction_factor: missing, must be an integer, at least 2"},
+    {"/scheduler/asha/max_t", "0",
+     "scheduler.asha.max_t: must be an integer from 1 to 1000000000000, found 0"},
+    {"/scheduler/asha/grace_period", "0",
+     "scheduler.asha.grace_period: must be an integer from 1 to 1000000000000, found 0"},
+    {"/scheduler/asha/brackets", "0",
+     "scheduler.asha.brackets: must be an integer from 1 to 4, found 0"},
+    {"/scheduler/asha/variant", R"("stoping")",
+     "scheduler.asha.variant: must be one of stopping, promotion, found \"stoping\", did you mean "
+     "\"stopping\"?"},
+    {"/scheduler/asha/min_rivals", "-1",
+     "scheduler.asha.min_rivals: must be an integer from 0 to 1000000000, found -1"},
+    {"/scheduler/asha/non_finite", R"("drop")",
+     "scheduler.asha.non_finite: must be one of stop, worst, ignore, found \"drop\", did you mean "
+     "\"stop\"?"},
+    {"/scheduler", "[]", "scheduler: must be an object, found []"},
     {"/scheduler/asha/grace_period", "101",
      "scheduler.asha.grace_period: must be at most max_t, which is 100, found 101"},
     {"/scheduler/asha/max_t", "",
@@ -374,6 +466,10 @@ TEST(SpecJson, RefusesBestByMaxTWithoutAMaxT) {
   document["best_by"] = "max_t";
   EXPECT_EQ(ErrorOf(document.dump()),
             "best_by: must be best or last where the scheduler has no max_t, found \"max_t\"");
+  document["scheduler"] = Json::parse(R"({"median": {"grace_period": 1}})");
+  EXPECT_THAT(ErrorOf(document.dump()), HasSubstr("where the scheduler has no max_t"));
+  document["scheduler"]["median"]["max_t"] = 9;
+  EXPECT_EQ(ErrorOf(document.dump()), "accepted");
 }
 
 TEST(SpecJson, RefusesWhatIsNoObject) {

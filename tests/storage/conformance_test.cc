@@ -113,6 +113,34 @@ TEST_P(StorageConformance, EveryFieldOfEveryLoadedRowComesBack) {
   EXPECT_THAT(experiment.objective_metrics, ElementsAre(metric));
 }
 
+TEST_P(StorageConformance, TheObjectiveIsLoadedWholeByTrialAttemptAndStep) {
+  // Trial 3 has ended; attempt 1 of it resumed at step 1 and superseded what 0 reported after.
+  TrialRow ended = SampleTrial(TrialOf(12, 3));
+  ended.state = TrialState::kCompleted;
+  const AttemptId first = AttemptOf(12, 3, 0);
+  const AttemptId second = AttemptOf(12, 3, 1);
+  const AttemptId other = AttemptOf(12, 2, 0);
+  const MetricRow a = SampleMetric(first, 1, 0.1);
+  const MetricRow b = SampleMetric(first, 2, std::numeric_limits<double>::quiet_NaN());
+  const MetricRow c = SampleMetric(second, 2, 0.3);
+  const MetricRow d = SampleMetric(other, 5, 0.4);
+  MetricRow unrelated = SampleMetric(other, 5, 7);
+  unrelated.name = "another";
+  Commit({SampleExperiment(12), ended, SampleTrial(other.trial), a, b});
+  Commit({SupersedeMetrics{second, 1}, c, d, unrelated});
+
+  backend_->Reopen();
+  const auto rows = backend_->storage().LoadObjective({12});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_EQ(rows->size(), 4u);
+  EXPECT_EQ((*rows)[0], d);
+  EXPECT_EQ((*rows)[1], a);
+  EXPECT_EQ((*rows)[2].attempt, first);
+  EXPECT_TRUE(std::isnan((*rows)[2].value));
+  EXPECT_EQ((*rows)[3], c);
+  EXPECT_THAT(*backend_->storage().LoadObjective({99}), IsEmpty());
+}
+
 TEST_P(StorageConformance, AbsentOptionalFieldsComeBackAbsent) {
   ExperimentRow experiment = SampleExperiment(1);
   experiment.planned_trials.reset();

@@ -41,6 +41,18 @@ TEST(DecisionText, TurnsTheCutoffRoundWhereSmallerIsBetter) {
             "stopped at level 30: 1.2 is above the cutoff 0.9 of 4 earlier values");
 }
 
+TEST(DecisionText, SaysWhatTheMedianWas) {
+  pb::DecisionRow row = Row("stop", 0.71);
+  row.set_cutoff(0.75);
+  row.set_reason("below_median");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
+            "stopped at level 30: its best value 0.71 is below 0.75, the median of the running "
+            "means of 4 others");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MINIMIZE),
+            "stopped at level 30: its best value 0.71 is above 0.75, the median of the running "
+            "means of 4 others");
+}
+
 TEST(DecisionText, SaysThatNobodyWasThereToCompareWith) {
   pb::DecisionRow row = Row("continue", 0.62);
   row.set_reason("no_rivals");
