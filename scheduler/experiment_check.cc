@@ -27,6 +27,51 @@ void WarnOfSpace(const SpaceSpec& space, std::vector<std::string>& warnings) {
   }
 }
 
+/// The number of trials that `random` or `sobol` asks for, with the path of its searcher.
+struct TrialsWanted {
+  std::string path;
+  std::optional<int32_t> trials;
+};
+
+TrialsWanted TrialsWantedBy(const SearcherSpec& searcher) {
+  if (const auto* random = std::get_if<RandomSearcherSpec>(&searcher.kind)) {
+    return {"searcher.random", random->trials};
+  }
+  if (const auto* sobol = std::get_if<SobolSearcherSpec>(&searcher.kind)) {
+    return {"searcher.sobol", sobol->trials};
+  }
+  return {};
+}
+
+void WarnOfSearcher(const ExperimentSpec& spec, std::optional<int64_t> planned,
+                    std::vector<std::string>& warnings) {
+  const auto [path, trials] = TrialsWantedBy(spec.searcher);
+  if (!trials) return;
+  if (planned && *planned < *trials) {
+    warnings.push_back(fmt::format(
+        "{}.trials: the space has only {} configurations, so that many of the {} trials "
+        "are created",
+        path, *planned, *trials));
+  }
+  int64_t combinations = 1;
+  for (const ParameterSpec& parameter : spec.space.parameters) {
+    const auto* grid = std::get_if<GridValues>(&parameter.domain);
+    if (grid == nullptr || combinations > *trials) continue;
+    combinations *= static_cast<int64_t>(grid->values.size());
+  }
+  if (combinations > *trials) {
+    warnings.push_back(
+        fmt::format("{}.trials: the grids of the space have more combinations than the {} trials, "
+                    "which try each once in turn: some are never tried",
+                    path, *trials));
+  }
+  const auto initial = static_cast<int32_t>(spec.searcher.initial_points.size());
+  if (initial == *trials) {
+    warnings.push_back(fmt::format(
+        "{}.trials: all {} trials are initial_points, so nothing is searched", path, *trials));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<ExperimentCheck> CheckExperiment(std::string_view document,
@@ -42,6 +87,7 @@ absl::StatusOr<ExperimentCheck> CheckExperiment(std::string_view document,
   ExperimentCheck check;
   check.planned_trials = (*searcher)->PlannedTrials();
   WarnOfSpace(spec.space, check.warnings);
+  WarnOfSearcher(spec, check.planned_trials, check.warnings);
   const absl::StatusOr<Plan> plan = MakePlan({.rule = spec.scheduler,
                                               .trials = check.planned_trials,
                                               .concurrent = spec.limits.max_concurrent});

@@ -13,12 +13,15 @@ std::string BracketJson(const PlannedBracket& bracket, bool known) {
   const auto number = [&](double x) { return known ? JsonFloat(x) : std::string("null"); };
   std::string rungs;
   for (const PlannedLevel& level : bracket.levels) {
-    rungs += fmt::format("{}{{\"level\":{},\"expected_trials\":{}}}", rungs.empty() ? "" : ",",
-                         level.level, number(level.expected_trials));
+    rungs += fmt::format("{}{{\"level\":{},\"expected_trials\":{},\"expected_steps\":{}}}",
+                         rungs.empty() ? "" : ",", level.level, number(level.expected_trials),
+                         number(level.expected_steps));
   }
   return fmt::format(
-      "{{\"bracket\":{},\"expected_trials\":{},\"rungs\":[{}],\"expected_completed\":{}}}",
-      bracket.index, number(bracket.expected_trials), rungs, number(bracket.expected_completed));
+      "{{\"bracket\":{},\"expected_trials\":{},\"rungs\":[{}],\"expected_completed\":{},"
+      "\"expected_steps\":{}}}",
+      bracket.index, number(bracket.expected_trials), rungs, number(bracket.expected_completed),
+      number(bracket.expected_steps));
 }
 
 }  // namespace
@@ -26,15 +29,16 @@ std::string BracketJson(const PlannedBracket& bracket, bool known) {
 std::string PlanJson(const Plan& plan, std::optional<int64_t> planned_trials) {
   std::string brackets;
   for (const PlannedBracket& bracket : plan.brackets) {
-    if (!plan.max_step) continue;  // fifo has one bracket without an end
     brackets += (brackets.empty() ? "" : ",") + BracketJson(bracket, planned_trials.has_value());
   }
-  const bool known = planned_trials && plan.max_step;
+  const auto steps = [&](std::optional<double> n) {
+    return n && planned_trials ? JsonFloat(*n) : std::string("null");
+  };
   return fmt::format(
       "{{\"max_step\":{},\"planned_trials\":{},\"brackets\":[{}],\"expected_steps\":{},"
       "\"full_steps\":{}}}",
-      OrNull(plan.max_step), OrNull(planned_trials), brackets,
-      known ? JsonFloat(plan.expected_steps) : "null", known ? JsonFloat(plan.full_steps) : "null");
+      OrNull(plan.max_step), OrNull(planned_trials), brackets, steps(plan.expected_steps),
+      steps(plan.full_steps));
 }
 
 }  // namespace rung

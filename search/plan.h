@@ -19,6 +19,7 @@ namespace rung {
 struct PlannedLevel {
   Steps level = 0;
   double expected_trials = 0;  ///< how many reach it
+  double expected_steps = 0;   ///< that these take from the level before to this one
 };
 
 struct PlannedBracket {
@@ -27,13 +28,14 @@ struct PlannedBracket {
   double expected_trials = 0;        ///< how many start in it
   std::vector<PlannedLevel> levels;  ///< ascending; R is not among them
   double expected_completed = 0;     ///< how many reach R
+  double expected_steps = 0;         ///< of all its trials, to the end
 };
 
 struct Plan {
-  std::optional<Steps> max_step;         ///< R; nullopt without an end (fifo)
-  std::vector<PlannedBracket> brackets;  ///< one without levels for fifo
-  double expected_steps = 0;             ///< of all trials; 0 where R is not known
-  double full_steps = 0;                 ///< of all trials run to R; 0 where R is not known
+  std::optional<Steps> max_step;         ///< R; nullopt where trials end by themselves
+  std::vector<PlannedBracket> brackets;  ///< none for a rule without levels
+  std::optional<double> expected_steps;  ///< of all trials; nullopt where it depends on the values
+  std::optional<double> full_steps;      ///< of all trials run to R; nullopt where R is not known
   std::vector<std::string> warnings;  ///< whole sentences about settings that are likely mistakes
 };
 

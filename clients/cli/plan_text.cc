@@ -22,16 +22,22 @@ std::string Rounded(std::optional<double> number) {
   return number.has_value() ? CountText(std::llround(*number)) : "-";
 }
 
+std::string Shown(std::optional<double> number) { return number ? MetricText(*number) : "-"; }
+
+/// A row a level, and one for the way from the last level to the end.
 std::string BracketText(const Json& bracket, const Terminal& terminal) {
   constexpr auto kRight = Table::Align::kRight;
-  Table table({{"LEVEL", kRight}, {"EXPECTED TRIALS", kRight}});
+  Table table({{"LEVEL", kRight}, {"EXPECTED TRIALS", kRight}, {"EXPECTED STEPS", kRight}});
+  std::optional<double> left = NumberAt(bracket, "expected_steps");
   if (bracket.contains("rungs")) {
     for (const Json& rung : bracket["rungs"]) {
-      const auto trials = NumberAt(rung, "expected_trials");
-      table.AddRow({Rounded(NumberAt(rung, "level")), trials ? MetricText(*trials) : "-"});
+      const auto steps = NumberAt(rung, "expected_steps");
+      if (left) *left -= steps.value_or(0);
+      table.AddRow({Rounded(NumberAt(rung, "level")), Shown(NumberAt(rung, "expected_trials")),
+                    Rounded(steps)});
     }
   }
-  if (table.empty()) return "";
+  table.AddRow({"end", Shown(NumberAt(bracket, "expected_completed")), Rounded(left)});
   return fmt::format("\nbracket {}:\n", Rounded(NumberAt(bracket, "bracket"))) +
          table.Text({.width = terminal.columns, .colour = terminal.colour, .indent = "  "});
 }

@@ -29,9 +29,11 @@ TEST(Plan, ExpectsAThirdToGoOnAtEveryLevel) {
   EXPECT_DOUBLE_EQ(bracket.levels[1].expected_trials, 9);
   EXPECT_DOUBLE_EQ(bracket.levels[2].expected_trials, 3);
   EXPECT_DOUBLE_EQ(bracket.expected_completed, 1);
+  EXPECT_DOUBLE_EQ(bracket.levels[1].expected_steps, 180);
+  EXPECT_DOUBLE_EQ(bracket.expected_steps, 640);
   // 27 · 10 + 9 · 20 + 3 · 60 + 1 · 10 of 27 · 100.
-  EXPECT_DOUBLE_EQ(plan.expected_steps, 640);
-  EXPECT_DOUBLE_EQ(plan.full_steps, 2700);
+  EXPECT_DOUBLE_EQ(plan.expected_steps.value(), 640);
+  EXPECT_DOUBLE_EQ(plan.full_steps.value(), 2700);
   EXPECT_EQ(plan.max_step, 100);
   EXPECT_THAT(plan.warnings, IsEmpty());
 }
@@ -46,28 +48,29 @@ TEST(Plan, SharesTheTrialsAmongBrackets) {
   EXPECT_THAT(plan.brackets[3].levels, IsEmpty());
   EXPECT_NEAR(plan.brackets[3].expected_completed, 4, 1e-9);
   // 640 for 27 of bracket 0; 12 · 30 + 4 · 60 + 4/3 · 10; 6 · 90 + 2 · 10; 4 · 100.
-  EXPECT_NEAR(plan.expected_steps, 640 + 360 + 240 + 40.0 / 3 + 540 + 20 + 400, 1e-9);
+  EXPECT_NEAR(plan.expected_steps.value(), 640 + 360 + 240 + 40.0 / 3 + 540 + 20 + 400, 1e-9);
 }
 
-TEST(Plan, OfFifoHasNoLevelsAndNoEnd) {
-  const Plan plan = Make(FifoSpec{}, 5);
-  ASSERT_EQ(plan.brackets.size(), 1U);
-  EXPECT_THAT(plan.brackets[0].levels, IsEmpty());
-  EXPECT_EQ(plan.max_step, std::nullopt);
-  EXPECT_EQ(plan.expected_steps, 0);
-}
-
-TEST(Plan, WarnsOfSettingsThatCannotWork) {
-  EXPECT_THAT(Make(AshaSpec{.max_t = 10, .grace_period = 10, .reduction_factor = 3}, 27).warnings,
-              ElementsAre(HasSubstr("no level below it")));
-  EXPECT_THAT(Make(kSpec, 2).warnings, ElementsAre(HasSubstr("fewer than reduction_factor 3")));
-  EXPECT_THAT(Make(AshaSpec{.max_t = 91, .grace_period = 10, .reduction_factor = 3}, 27).warnings,
-              ElementsAre(HasSubstr("The last level 90 is within 5 % of max_t 91")));
+TEST(Plan, PromotionTakesTheFractionOfTheLastLevelToTheEnd) {
   AshaSpec spec = kSpec;
-  spec.min_rivals = 27;
-  EXPECT_THAT(Make(spec, 27).warnings, ElementsAre(HasSubstr("min_rivals 27 is not below")));
-  EXPECT_THAT(Make(kSpec, 27, 32).warnings, ElementsAre(HasSubstr("slots stay idle")));
-  EXPECT_THAT(Make(kSpec, 27, 27).warnings, ElementsAre(HasSubstr("All 27 trials run at once")));
+  spec.variant = AshaSpec::Variant::kPromotion;
+  const Plan plan = Make(spec, 27);
+  // 3 at level 90, of which 90/100 go on to 100.
+  EXPECT_DOUBLE_EQ(plan.brackets[0].expected_completed, 2.7);
+  EXPECT_DOUBLE_EQ(plan.expected_steps.value(), 270 + 180 + 180 + 27);
+}
+
+TEST(Plan, OfARuleWithoutLevelsHasNoBracketAndSaysWhatIsKnown) {
+  const Plan fifo = Make(FifoSpec{}, 5);
+  EXPECT_THAT(fifo.brackets, IsEmpty());
+  EXPECT_EQ(fifo.max_step, std::nullopt);
+  EXPECT_EQ(fifo.expected_steps, std::nullopt);
+  EXPECT_EQ(fifo.full_steps, std::nullopt);
+  const Plan median = Make(MedianSpec{.grace_period = 2, .min_rivals = 3, .max_t = 10}, 5);
+  EXPECT_EQ(median.max_step, 10);
+  EXPECT_EQ(median.full_steps, 50);
+  EXPECT_EQ(median.expected_steps, std::nullopt);
+  EXPECT_THAT(median.warnings, IsEmpty());
 }
 
 TEST(Plan, RefusesWhatTheRuleRefusesAndPlansPromotionToo) {

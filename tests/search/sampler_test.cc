@@ -142,6 +142,34 @@ TEST(Sampler, FloatsOfAnyMagnitudeNeverLeaveTheirRange) {
   }
 }
 
+TEST(Sampler, TenMillionDrawsOverEveryBinadeStayInTheirRange) {
+  // Sanitizers make each draw about 20 times dearer: there every 20th fraction.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int kFractions = 30;
+#else
+  constexpr int kFractions = 612;
+#endif
+  CounterRandom random = Stream(0, "binades");
+  for (int exponent = -1022; exponent <= 1023; ++exponent) {
+    const double low = std::ldexp(1 + random.NextUnit(), exponent);
+    const double largest = std::numeric_limits<double>::max();
+    // The next number, half a binade up, a few decades up, and the largest of all.
+    for (const double high : {std::nextafter(low, largest), low + low / 2, low * 1234.5, largest}) {
+      if (!(high > low && std::isfinite(high))) continue;
+      for (int i = 0; i < kFractions; ++i) {
+        const double fraction = i == 0 ? 0 : i == 1 ? 1 - 0x1p-53 : random.NextUnit();
+        const double uniform = Between(low, high, fraction);
+        const double logarithmic = LogBetween(low, high, fraction);
+        const double negative = Between(-high, -low, fraction);
+        ASSERT_TRUE(uniform >= low && uniform <= high) << low << ' ' << high << ' ' << fraction;
+        ASSERT_TRUE(logarithmic >= low && logarithmic <= high)
+            << low << ' ' << high << ' ' << fraction;
+        ASSERT_TRUE(negative >= -high && negative <= -low) << low << ' ' << high << ' ' << fraction;
+      }
+    }
+  }
+}
+
 TEST(Sampler, OrdinaryRangesAreNeverLeftInManyDraws) {
   for (int i = 0; i < 100'000; ++i) {
     // exp(log(0.1)) is greater than 0.1.

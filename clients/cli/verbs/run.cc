@@ -4,6 +4,7 @@
 #include "clients/cli/experiment_text.h"
 #include "clients/cli/json_view.h"
 #include "clients/cli/local_service.h"
+#include "clients/cli/submission.h"
 #include "clients/cli/verbs/verbs.h"
 #include "clients/cli/wall_clock.h"
 #include "clients/cli/watcher.h"
@@ -38,9 +39,9 @@ Outcome Run(const Options& options, Session& session) {
   if (!up.ok()) return up;
   auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto id = (*client)->CreateExperiment(document->text, document->working_dir);
-  if (!id.ok()) return id.status();
   Console& console = session.console();
+  const auto id = SubmitDocument(*document, **client, console);
+  if (!id.ok()) return id.status();
   console.err << "experiment " << *id << std::endl;
   const auto last = Watch(*id, {.stream = console.err, .terminal = console.err_terminal}, session);
   if (!last.ok()) return last.status();

@@ -2,6 +2,7 @@
 
 #include "clients/cli/document_file.h"
 #include "clients/cli/json_view.h"
+#include "clients/cli/submission.h"
 #include "clients/cli/verbs/verbs.h"
 #include "clients/cli/watcher.h"
 
@@ -19,9 +20,9 @@ Outcome Submit(const Options& options, Session& session) {
   if (!document.ok()) return document.status();
   const auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto id = (*client)->CreateExperiment(document->text, document->working_dir);
-  if (!id.ok()) return id.status();
   Console& console = session.console();
+  const auto id = SubmitDocument(*document, **client, console);
+  if (!id.ok()) return id.status();
   if (options.json) {
     console.out << Dumped(Json{{"experiment_id", *id}}) << std::endl;
   } else {

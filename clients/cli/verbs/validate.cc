@@ -4,6 +4,7 @@
 #include "clients/cli/json_view.h"
 #include "clients/cli/plan_text.h"
 #include "clients/cli/quantity.h"
+#include "clients/cli/submission.h"
 #include "clients/cli/verbs/verbs.h"
 
 namespace rung::cli {
@@ -50,9 +51,7 @@ Outcome Validate(const Options& options, Session& session) {
     console.out << ": " << CountText(validation->planned_trials()) << " trials";
   }
   console.out << "\n" << PlanText(Parsed(validation->plan_json()), console.out_terminal);
-  for (const std::string& warning : validation->warnings()) {
-    console.err << "warning: " << Printable(warning) << "\n";
-  }
+  PrintWarnings(*validation, console);
   if (validation->sample_params_json_size() > 0) console.out << "\nfirst configurations:\n";
   for (const std::string& sample : validation->sample_params_json()) {
     console.out << "  " << Printable(sample) << "\n";

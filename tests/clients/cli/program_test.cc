@@ -93,6 +93,14 @@ TEST_F(ProgramTest, SubmitSendsTheTextAndTheFilesFolderAndPrintsTheId) {
   EXPECT_EQ(RunCommand({"submit", WriteDocument("{}"), "--json"}).out, "{\"experiment_id\":12}\n");
 }
 
+TEST_F(ProgramTest, SubmitPrintsWarningsAndGoesOn) {
+  tuner_.validation.add_warnings("no rung can fill");
+  const CommandResult result = RunCommand({"submit", WriteDocument("{}")});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "12\n");
+  EXPECT_THAT(result.err, HasSubstr("warning: no rung can fill\n"));
+}
+
 TEST_F(ProgramTest, SubmitRepeatsALostCallWithTheSameRequestId) {
   tuner_.unavailable_calls = 2;
   const CommandResult result = RunCommand({"submit", WriteDocument("{}")});
@@ -418,8 +426,10 @@ TEST_F(ProgramTest, ValidatePrintsThePlanAndSamples) {
   tuner_.validation.set_planned_trials(27);
   tuner_.validation.set_plan_json(
       R"({"max_step":100,"planned_trials":27,"brackets":[{"bracket":0,"rungs":[
-          {"level":10,"expected_trials":27.0},{"level":30,"expected_trials":9.0}]}],
-          "expected_steps":1080.0,"full_steps":2700})");
+          {"level":10,"expected_trials":27.0,"expected_steps":270.0},
+          {"level":30,"expected_trials":9.0,"expected_steps":180.0}],
+          "expected_completed":3.0,"expected_steps":660.0}],
+          "expected_steps":660.0,"full_steps":2700})");
   tuner_.validation.add_sample_params_json(R"({"lr":0.1})");
   tuner_.validation.add_sample_params_json(R"({"lr":0.2})");
   tuner_.validation.add_warnings("no rung can fill");
@@ -428,13 +438,14 @@ TEST_F(ProgramTest, ValidatePrintsThePlanAndSamples) {
   EXPECT_EQ(result.out,
             "valid: 27 trials\n"
             "max_step: 100\n"
-            "steps: about 1,080 expected, 40.0 % of the 2,700 that running every trial to its end "
+            "steps: about 660 expected, 24.4 % of the 2,700 that running every trial to its end "
             "takes\n"
             "\n"
             "bracket 0:\n"
-            "  LEVEL  EXPECTED TRIALS\n"
-            "     10               27\n"
-            "     30                9\n"
+            "  LEVEL  EXPECTED TRIALS  EXPECTED STEPS\n"
+            "     10               27             270\n"
+            "     30                9             180\n"
+            "    end                3             210\n"
             "\n"
             "first configurations:\n"
             "  {\"lr\":0.1}\n");
