@@ -37,7 +37,10 @@ absl::Status Difference(int64_t seq, const std::string& stored, const std::strin
 
 absl::Status RecordReplay::OnReport(int32_t attempt, const RuleReport& report) {
   RUNG_RETURN_IF_ERROR(Finish());
-  if (over_.contains(report.trial.value)) return absl::OkStatus();
+  if (over_.contains(report.trial.value)) {
+    rule_->Observe(report);
+    return absl::OkStatus();
+  }
   const auto left = left_.find(report.trial.value);
   if (left != left_.end() && attempt <= left->second) return absl::OkStatus();
   last_ = rule_->OnReport(report);
