@@ -36,8 +36,16 @@ const std::vector<std::pair<std::string, Change>>& AshaRules() {
   return *rules;
 }
 
+constexpr const char* kMedian = "median";
+
 StoppingRuleSpec SpecOf(const std::string& name, const QualitySetting& setting) {
   if (name == kFifo) return FifoSpec{};
+  if (name == kMedian) {
+    MedianSpec spec;
+    spec.grace_period = setting.grace_period;
+    spec.max_t = setting.max_t;
+    return spec;
+  }
   AshaSpec spec{
       .max_t = setting.max_t, .grace_period = setting.grace_period, .reduction_factor = 3};
   for (const auto& [known, change] : AshaRules()) {
@@ -55,6 +63,7 @@ StoppingRuleSpec SpecOf(const std::string& name, const QualitySetting& setting) 
 std::vector<std::string> QualityRules() {
   std::vector<std::string> names;
   for (const auto& [name, change] : AshaRules()) names.push_back(name);
+  names.emplace_back(kMedian);
   names.emplace_back(kFifo);
   return names;
 }
