@@ -58,6 +58,7 @@ void Scheduler::State::AssignToClient(ExperimentRecord& experiment, TrialRecord&
   const bool given_back = trial.attempt && trial.attempt->row.exit_cause == ExitCause::kStopped;
   row.resume_step = given_back ? trial.row.last_step.value_or(0) : 0;
   row.started = now_.wall;
+  row.lease_s = std::chrono::duration<double>(e.lease).count();
   AttemptRecord attempt(std::move(row), Reduce::kRank0, now_.mono);
   attempt.client_lease = e.lease;
   BeginAttempt(experiment, trial, std::move(attempt));

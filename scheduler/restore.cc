@@ -14,8 +14,13 @@
 namespace rung {
 namespace {
 
-/// Ask/tell leases are not stored: after a restart each runs for the default time.
-constexpr std::chrono::milliseconds kClientLeaseAfterRestart{600'000};
+/// Of ask/tell attempts that were stored without their lease, by the first versions.
+constexpr std::chrono::milliseconds kClientLeaseUsual{600'000};
+
+std::chrono::milliseconds LeaseOf(const AttemptRow& row) {
+  if (!row.lease_s) return kClientLeaseUsual;
+  return std::chrono::milliseconds(std::llround(*row.lease_s * 1'000));
+}
 
 DecisionRecord RecordOf(const DecisionRow& row) {
   return {row.bracket, row.level, row.trial,  row.step, row.value,    row.n_before,
@@ -122,7 +127,7 @@ absl::Status Scheduler::State::RestoreAttempt(ExperimentRecord& experiment, cons
       now.mono - std::chrono::duration_cast<std::chrono::milliseconds>(held));
   if (!attempt.live()) return absl::OkStatus();
   if (attempt.ask_tell()) {
-    attempt.client_lease = kClientLeaseAfterRestart;
+    attempt.client_lease = LeaseOf(row);
     leases_.Grant(row.id, now.mono + attempt.client_lease);
   } else {
     workers_.Hold(row.workers, experiment.gang().Total());

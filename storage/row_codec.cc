@@ -98,6 +98,7 @@ struct Table<AttemptRow> {
     field("ended_us", row.ended);
     field("gpu_s", row.gpu_s);
     field("cpu_s", row.cpu_s);
+    field("lease_s", row.lease_s);
   }
 };
 

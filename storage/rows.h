@@ -68,8 +68,9 @@ struct AttemptRow {  // key: id
   int64_t milli_cpus = 0;  ///< of the whole gang
   WallTime started;        ///< when it was assigned
   std::optional<WallTime> ended;
-  double gpu_s = 0;  ///< GPUs held × seconds; set when the attempt is final
-  double cpu_s = 0;  ///< CPU shares held × seconds; set when the attempt is final
+  double gpu_s = 0;               ///< GPUs held × seconds; set when the attempt is final
+  double cpu_s = 0;               ///< CPU shares held × seconds; set when the attempt is final
+  std::optional<double> lease_s;  ///< ask/tell: silence after which it is lost
   bool operator==(const AttemptRow&) const = default;
 };
 

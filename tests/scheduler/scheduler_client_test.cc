@@ -193,6 +193,18 @@ TEST_F(SchedulerClient, ARepeatedStartTrialGivesTheSameTrial) {
   EXPECT_EQ(std::get<TrialStarted>(*again).params, std::get<TrialStarted>(*first).params);
 }
 
+TEST_F(SchedulerClient, ALeaseHasItsLengthAfterARestart) {
+  const ExperimentId e = world.Create(AskTellSpecOf(1));
+  Ask(e, "", seconds(60)).IgnoreError();
+  EXPECT_EQ(world.AttemptAt(e, 0, 0).lease_s, 60.0);
+  world.Advance(seconds(30));
+  world.Restart();
+  world.Advance(seconds(59));  // it begins anew: nobody could renew it meanwhile
+  EXPECT_TRUE(Is<Done>(Keep(AttemptOf(e, 0))));
+  world.Advance(seconds(60));
+  EXPECT_EQ(world.AttemptAt(e, 0, 0).state, AttemptState::kLost);
+}
+
 TEST_F(SchedulerClient, ASilentClientLosesItsTrialAndIsToldSo) {
   const ExperimentId e = world.Create(AskTellSpecOf(1));
   Ask(e, "", seconds(60)).IgnoreError();

@@ -72,6 +72,7 @@ inline AttemptRow SampleAttempt(AttemptId id) {
   row.ended = WallTime{3'000'000};
   row.gpu_s = 8;
   row.cpu_s = 5;
+  row.lease_s = 90.5;
   return row;
 }
 
