@@ -33,6 +33,23 @@ std::optional<Work> FirstThatFits(const WorkDemand& demand, std::span<const Work
   return std::nullopt;
 }
 
+/// "a, b: there is no folder '/x' here; c: …", workers with one reason together.
+std::string RefusalsText(const std::map<std::string, std::string>& refused_by) {
+  constexpr size_t kReasonsMax = 3;
+  std::map<std::string, std::vector<std::string>> workers_by_reason;
+  for (const auto& [worker, why] : refused_by) workers_by_reason[why].push_back(worker);
+  std::vector<std::string> texts;
+  for (const auto& [why, workers] : workers_by_reason) {
+    if (texts.size() == kReasonsMax) {
+      texts.push_back(fmt::format("{} more reasons", workers_by_reason.size() - kReasonsMax));
+      break;
+    }
+    const std::string names = fmt::format("{}", fmt::join(workers, ", "));
+    texts.push_back(why.empty() ? names : fmt::format("{}: {}", names, why));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 }  // namespace
 
 std::vector<WorkerOffer> WorkersFor(const WorkDemand& demand, const QueuedTrial& trial,
@@ -71,10 +88,9 @@ std::string WhyWaiting(const WorkDemand& demand, const QueuedTrial& trial,
   if (demand.passed_over.empty()) {
     return "waiting: " + WhyNotPlaced(demand.gang, workers);
   }
-  const std::string refused = fmt::format("{}", fmt::join(demand.passed_over, ", "));
+  const std::string refused = RefusalsText(demand.passed_over);
   if (workers.empty()) {
-    return fmt::format("waiting: no other worker is connected than those that refused it: {}",
-                       refused);
+    return "waiting: no other worker is connected than those that refused it: " + refused;
   }
   return fmt::format("waiting: {} (passed over, since they refused it: {})",
                      WhyNotPlaced(demand.gang, workers), refused);

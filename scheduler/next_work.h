@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,8 +29,8 @@ struct WorkDemand {
   bool drain = false;                   ///< `promotions` is a drain
   /// The searcher's next trial, which waits ahead of placement.
   std::vector<QueuedTrial> new_trials;
-  std::set<std::string> passed_over;  ///< workers that refused a trial of this experiment
-  bool at_max_concurrent = false;     ///< nothing more may run now
+  std::map<std::string, std::string> passed_over;  ///< worker → why it refused a trial of it
+  bool at_max_concurrent = false;                  ///< nothing more may run now
 };
 
 struct Work {

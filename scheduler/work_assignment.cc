@@ -56,7 +56,7 @@ WorkDemand Scheduler::State::DemandOf(ExperimentRecord& experiment,
   demand.slots_in_use = running * demand.gang.Slots();
   const std::optional<int32_t> max_concurrent = experiment.spec.limits.max_concurrent;
   demand.at_max_concurrent = max_concurrent && running >= *max_concurrent;
-  for (const auto& [worker, why] : experiment.refused_by) demand.passed_over.insert(worker);
+  demand.passed_over = experiment.refused_by;
   for (const TrialNumber number : experiment.queued()) {
     const TrialRecord& trial = experiment.At(number);
     if (trial.live()) continue;

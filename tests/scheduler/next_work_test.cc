@@ -55,11 +55,24 @@ TEST(NextWork, KeepsATrialOnTheWorkerOfItsCheckpoint) {
 
 TEST(NextWork, PassesOverWorkersThatRefusedTheExperiment) {
   std::vector<WorkDemand> demands{Demand(1, {0})};
-  demands[0].passed_over = {"a"};
+  demands[0].passed_over = {{"a", "there is no folder '/x' here"}};
   EXPECT_FALSE(NextWork(demands, std::vector{Worker("a", 1)}).has_value());
   EXPECT_EQ(NextWork(demands, std::vector{Worker("a", 1), Worker("b", 1)})->worker, 1u);
   EXPECT_EQ(WhyWaiting(demands[0], demands[0].queued[0], std::vector{Worker("a", 1)}),
-            "waiting: no other worker is connected than those that refused it: a");
+            "waiting: no other worker is connected than those that refused it: a: there is no "
+            "folder '/x' here");
+}
+
+TEST(WhyWaiting, GivesEachReasonOfARefusalOnce) {
+  WorkDemand demand = Demand(1, {0});
+  demand.passed_over = {{"a", "no x"}, {"b", "no y"}, {"c", "no x"}};
+  EXPECT_EQ(WhyWaiting(demand, demand.queued[0], std::vector{Worker("a", 1)}),
+            "waiting: no other worker is connected than those that refused it: a, c: no x; b: no "
+            "y");
+  demand.passed_over = {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "5"}};
+  EXPECT_EQ(WhyWaiting(demand, demand.queued[0], std::vector{Worker("a", 1)}),
+            "waiting: no other worker is connected than those that refused it: a: 1; b: 2; c: 3; "
+            "2 more reasons");
 }
 
 TEST(NextWork, ObeysMaxConcurrent) {
