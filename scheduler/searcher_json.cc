@@ -14,7 +14,7 @@ constexpr int32_t kPointsOfRangeMax = 1'000'000;
 std::vector<Configuration> ReadConfigurations(const JsonNode& node, const SpaceSpec& space,
                                               size_t least) {
   std::vector<Configuration> configurations;
-  const size_t count = node.Array(least, "configurations");
+  const size_t count = node.Array(least, least == 1 ? "configuration" : "configurations");
   for (size_t i = 0; i < count && node.problems().ok(); ++i) {
     configurations.push_back(ReadConfiguration(node.Element(i), space));
   }

@@ -205,7 +205,13 @@ Limits ReadLimits(const JsonNode& node) {
 }
 
 void ReadObjective(const JsonObject& object, ExperimentSpec& spec) {
-  if (const auto name = object.Find("name")) spec.name = name->Text(1, kNameBytesMax);
+  if (const auto name = object.Find("name")) {
+    spec.name = name->Text(1, kNameBytesMax);
+    // `rung show 12.3` asks for a trial.
+    if (!spec.name.empty() && spec.name.find_first_not_of("0123456789.") == std::string::npos) {
+      name->Refuse("a text that is not digits and points alone, which is what an id looks like");
+    }
+  }
   if (const auto metric = object.Require("metric", "the name of the metric to optimise")) {
     spec.metric = metric->Text(1, kNameBytesMax);
     // No trial could report it.

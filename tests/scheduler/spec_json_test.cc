@@ -309,6 +309,12 @@ const Refusal kRefusals[] = {
                    "b": {"when": {"c": [1]}, "choice": [1, 2]},
                    "c": {"when": {"a": [1]}, "choice": [1, 2]}})",
      "space.a.when: must not lead back to a parameter that waits for this one, found a cycle"},
+    {"/name", R"("12.3")",
+     "name: must be a text that is not digits and points alone, which is what an id looks like, "
+     "found \"12.3\""},
+    {"/name", R"("12")",
+     "name: must be a text that is not digits and points alone, which is what an id looks like, "
+     "found \"12\""},
     // The searcher.
     {"/searcher", "7", "searcher: must be an object, found 7"},
     {"/searcher", "{}",
@@ -322,7 +328,7 @@ const Refusal kRefusals[] = {
     {"/searcher", R"({"grid": {"points": {"lr": 0}}})",
      "searcher.grid.points.lr: must be an integer from 1 to 1000000, found 0"},
     {"/searcher", R"({"points": []})",
-     "searcher.points: must be an array of at least 1 configurations, found []"},
+     "searcher.points: must be an array of at least 1 configuration, found []"},
     {"/searcher", R"({"points": [{"lr": 1e-5, "batch_size": 16, "warmup_steps": 500,
                                   "weight_decay": 0, "momentum": 0.9}]})",
      "searcher.points[0].momentum: no parameter of the space. Parameters: lr, batch_size, "
