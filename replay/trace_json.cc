@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/json_syntax.h"
 #include "core/parameters.h"
 #include "replay/event_fields.h"
 #include "replay/peer_trace.h"
@@ -63,7 +64,7 @@ class TraceReader final : public nlohmann::json_sax<Json> {
   bool key(string_t& name) override;
   bool parse_error(size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    return Fail(JsonSyntaxProblem(text_, position, error.what()));
+    return Fail("the document is not JSON: " + JsonSyntaxProblem(text_, position, error.what()));
   }
 
   /// After the parsing.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/json_syntax.h"
 #include "core/parameters.h"
 
 namespace rung {
@@ -45,7 +46,7 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
 
   bool parse_error(size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    return Fail(JsonSyntaxProblem(text_, position, error.what()));
+    return Fail("the document is not JSON: " + JsonSyntaxProblem(text_, position, error.what()));
   }
 
  private:
@@ -127,20 +128,6 @@ absl::StatusOr<Json> ParseJsonDocument(std::string_view text) {
   if (!builder.status().ok()) return builder.status();
   if (!complete) return absl::InvalidArgumentError("the document is not JSON");
   return builder.TakeRoot();
-}
-
-std::string JsonSyntaxProblem(std::string_view text, size_t position, std::string_view why) {
-  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while …"
-  if (const size_t end = why.find("column "); end != why.npos) {
-    why.remove_prefix(why.find(": ", end) + 2);
-  } else if (const size_t bracket = why.find("] "); bracket != why.npos) {
-    why.remove_prefix(bracket + 2);
-  }
-  const std::string_view read = text.substr(0, position == 0 ? 0 : position - 1);
-  const auto line = std::count(read.begin(), read.end(), '\n') + 1;
-  const size_t line_start = read.rfind('\n') == read.npos ? 0 : read.rfind('\n') + 1;
-  return fmt::format("the document is not JSON: line {}, column {}: {}", line,
-                     read.size() - line_start + 1, why.substr(0, 300));
 }
 
 std::string CanonicalJson(const Json& value) {

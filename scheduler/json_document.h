@@ -21,10 +21,6 @@ inline constexpr size_t kDocumentDepthMax = 32;
 /// levels of nesting.
 absl::StatusOr<Json> ParseJsonDocument(std::string_view text);
 
-/// "the document is not JSON: line 3, column 9: …" for what nlohmann's parser says of `text`:
-/// `position` is the number of bytes read, `why` what its exception says.
-std::string JsonSyntaxProblem(std::string_view text, size_t position, std::string_view why);
-
 /// The text that names `value` (core/parameters.h): no spaces, floats by JsonFloat. `value` is
 /// finite, as everything that ParseJsonDocument returns.
 std::string CanonicalJson(const Json& value);

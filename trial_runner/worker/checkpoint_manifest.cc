@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/json_syntax.h"
 
 namespace rung::worker {
 namespace {
@@ -164,8 +165,8 @@ absl::Status VerifyCheckpoint(const std::string& path) {
       RUNG_RETURN_IF_ERROR(VerifyFile(path, file));
     }
   } catch (const json::exception& error) {
-    return absl::DataLossError(
-        fmt::format("manifest '{}{}' cannot be read: {}", path, kSuffix, error.what()));
+    return absl::DataLossError(fmt::format("manifest '{}{}' cannot be read: {}", path, kSuffix,
+                                           JsonSyntaxProblem({}, std::nullopt, error.what())));
   }
   return absl::OkStatus();
 }

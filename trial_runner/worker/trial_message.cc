@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/json_syntax.h"
 #include "core/metric_name.h"
 
 namespace rung::worker {
@@ -163,8 +164,10 @@ TrialLine ParseTrialLine(std::string_view line) {
     return ReadCheckpoint(document["checkpoint"]);
   } catch (const LineError& error) {
     return BadLine{error.what()};
-  } catch (const json::exception& error) {
-    return BadLine{fmt::format("not a JSON object: {}", error.what())};
+  } catch (const json::parse_error& error) {
+    return BadLine{"not a JSON object: " + JsonSyntaxProblem(line, error.byte, error.what())};
+  } catch (const json::exception& error) {  // a number that no double holds
+    return BadLine{"not a JSON object: " + JsonSyntaxProblem(line, std::nullopt, error.what())};
   }
 }
 

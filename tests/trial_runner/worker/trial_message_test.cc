@@ -69,7 +69,8 @@ TEST_P(TrialMessageErrors, NameWhatWasFoundAndWhatIsAllowed) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, TrialMessageErrors,
     ::testing::Values(
-        BadCase{"", "not a JSON object"}, BadCase{"garbage", "not a JSON object"},
+        BadCase{"", "not a JSON object: line 1, column 1: "},
+        BadCase{"garbage", "not a JSON object: line 1, column 1: syntax error"},
         BadCase{R"({"report":)", "not a JSON object"}, BadCase{"\xff", "not a JSON object"},
         BadCase{"[1]", "line: must be an object, found [1]"},
         BadCase{"{}", "either 'report' or 'checkpoint'"},
@@ -97,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{R"({"report":{"step":1,"metrics":{"a":null}}})", "found null"},
         BadCase{R"({"report":{"step":1,"metrics":{"a":true}}})", "found true"},
         BadCase{R"({"report":{"step":1,"metrics":{"a":NaN}}})", "not a JSON object"},
-        BadCase{R"({"report":{"step":1,"metrics":{"a":1e999}}})", "not a JSON object"},
+        BadCase{R"({"report":{"step":1,"metrics":{"a":1e999}}})",
+                "not a JSON object: number overflow parsing '1e999'"},
         BadCase{R"({"report":{"step":1,"metrics":{"a":1},"count":0}})", "integer >= 1, found 0"},
         BadCase{R"({"report":{"step":1,"metrics":{"a":1,"a":2}}})", "stands twice"},
         BadCase{R"({"checkpoint":{"step":1,"path":5}})", "must be a string, found 5"},
