@@ -56,8 +56,8 @@ Json ToJson(const pb::Experiment& e) {
               {"ended_us", Maybe(e.has_ended_us(), e.ended_us())},
               {"trials", ToJson(e.trials())},
               {"steps_spent", e.steps_spent()},
-              {"gpu_seconds", ToJson(e.gpu_seconds())},
-              {"cpu_seconds", ToJson(e.cpu_seconds())},
+              {"gpu_s", ToJson(e.gpu_seconds())},
+              {"cpu_s", ToJson(e.cpu_seconds())},
               {"best", e.has_best() ? ToJson(e.best()) : Json(nullptr)},
               {"rungs", rungs},
               {"plan", Parsed(e.plan_json())},
@@ -117,8 +117,8 @@ Json ToJson(const pb::Attempt& a) {
               {"milli_cpus", a.milli_cpus()},
               {"started_us", a.started_us()},
               {"ended_us", Maybe(a.has_ended_us(), a.ended_us())},
-              {"gpu_seconds", ToJson(a.gpu_seconds())},
-              {"cpu_seconds", ToJson(a.cpu_seconds())},
+              {"gpu_s", ToJson(a.gpu_seconds())},
+              {"cpu_s", ToJson(a.cpu_seconds())},
               {"log_tails", tails}};
 }
 

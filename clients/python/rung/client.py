@@ -45,8 +45,8 @@ class Experiment:
     max_step: Optional[int]
     trial_counts: Mapping[str, int]
     steps_spent: int
-    gpu_seconds: float
-    cpu_seconds: float
+    gpu_s: float
+    cpu_s: float
     created: float
     ended: Optional[float]
 
@@ -536,8 +536,8 @@ def _experiment(message: types_pb2.Experiment) -> Experiment:
             for field in types_pb2.TrialCounts.DESCRIPTOR.fields
         },
         steps_spent=message.steps_spent,
-        gpu_seconds=message.gpu_seconds,
-        cpu_seconds=message.cpu_seconds,
+        gpu_s=message.gpu_seconds,
+        cpu_s=message.cpu_seconds,
         created=message.created_us / 1e6,
         ended=_seconds(message, "ended_us"),
     )
