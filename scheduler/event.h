@@ -98,6 +98,10 @@ struct WorkerConnected {
 struct WorkerDisconnected {
   SessionId session;
 };
+/// The worker's daemon ends; it holds nothing any more.
+struct WorkerGoodbye {
+  SessionId session;
+};
 struct WorkerHeartbeat {
   SessionId session;
 };
@@ -144,7 +148,7 @@ struct Tick {};
 
 using Event =
     std::variant<CreateExperiment, StopExperiment, StopTrial, StartTrial, ClientReport, KeepAlive,
-                 FinishTrial, WorkerConnected, WorkerDisconnected, WorkerHeartbeat, AttemptStarted,
-                 WorkerReport, CheckpointReported, RankExited, AttemptExited, Tick>;
+                 FinishTrial, WorkerConnected, WorkerDisconnected, WorkerGoodbye, WorkerHeartbeat,
+                 AttemptStarted, WorkerReport, CheckpointReported, RankExited, AttemptExited, Tick>;
 
 }  // namespace rung

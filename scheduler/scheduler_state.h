@@ -80,6 +80,7 @@ class Scheduler::State {
   // worker_events.cc
   void On(const WorkerConnected& e);
   void On(const WorkerDisconnected& e);
+  void On(const WorkerGoodbye& e);
   void On(const WorkerHeartbeat& e);
   void On(const AttemptStarted& e);
   void On(const CheckpointReported& e);
@@ -90,6 +91,7 @@ class Scheduler::State {
   void ReconcileMissing(WorkerRecord& worker, ExperimentRecord& experiment, TrialRecord& trial,
                         bool new_incarnation);
   void LoseWorker(const std::string& name);
+  void LoseAttemptsOn(const WorkerRecord& worker, const std::string& why);
   std::string StoreCheckpoint(const CheckpointReported& e, const WorkerRecord& worker);
   void Send(const std::string& worker, WorkerCommand command);
   bool RunsOn(const Target& target, const WorkerRecord& worker) const;

@@ -76,6 +76,10 @@ absl::StatusOr<Event> Decode(SessionId session, const v1::Heartbeat&) {
   return WorkerHeartbeat{.session = session};
 }
 
+absl::StatusOr<Event> Decode(SessionId session, const v1::Goodbye&) {
+  return WorkerGoodbye{.session = session};
+}
+
 absl::StatusOr<Event> Decode(SessionId session, const v1::AttemptStarted& message) {
   const absl::StatusOr<AttemptId> attempt = FromProto(message.attempt());
   if (!attempt.ok()) return attempt.status();
@@ -280,6 +284,8 @@ absl::StatusOr<Event> EventFromProto(SessionId session, const v1::WorkerMessage&
       return Decode(session, message.rank_exited());
     case v1::WorkerMessage::kAttemptExited:
       return Decode(session, message.attempt_exited());
+    case v1::WorkerMessage::kGoodbye:
+      return Decode(session, message.goodbye());
     case v1::WorkerMessage::MESSAGE_NOT_SET:
       break;
   }

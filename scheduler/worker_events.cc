@@ -38,6 +38,7 @@ void Scheduler::State::On(const WorkerConnected& e) {
   workers_.Connect(worker, e.session);
   WorkerRow& row = worker.row;
   row.state = "connected";
+  worker.may_return = false;
   row.host = e.worker.host;
   row.version = e.worker.version;
   row.milli_cpus = e.worker.total.milli_cpus;
@@ -126,6 +127,21 @@ void Scheduler::State::On(const WorkerDisconnected& e) {
   assign_work_ = true;  // what waits for it says so
 }
 
+void Scheduler::State::On(const WorkerGoodbye& e) {
+  WorkerRecord* worker = Heard(e.session);
+  if (worker == nullptr) return;
+  workers_.Disconnect(*worker);
+  worker->row.state = "gone";
+  worker->last_written = worker->row.last_seen;
+  // A daemon that is started again goes on from its checkpoints, as after a broken connection.
+  worker->may_return = true;
+  Touch(*worker);
+  const std::string why = fmt::format("worker {} was ended", worker->row.name);
+  Log(EventRow{{}, std::nullopt, std::nullopt, "worker_gone", why, now_.wall});
+  assign_work_ = true;
+  LoseAttemptsOn(*worker, why);
+}
+
 void Scheduler::State::On(const WorkerHeartbeat& e) { Heard(e.session); }
 
 WorkerRecord* Scheduler::State::Heard(SessionId session) {
@@ -142,6 +158,8 @@ WorkerRecord* Scheduler::State::Heard(SessionId session) {
 
 void Scheduler::State::LoseWorker(const std::string& name) {
   WorkerRecord& worker = workers_.Ensure(name);
+  assign_work_ = true;
+  if (std::exchange(worker.may_return, false)) return;  // gone, and stays so
   const std::string why =
       fmt::format("worker {} was silent for {} ms", name, config_.lease.count());
   if (worker.session) Send(name, RefuseWorker{why + ": connect again"});
@@ -149,11 +167,14 @@ void Scheduler::State::LoseWorker(const std::string& name) {
   worker.row.state = "lost";
   Touch(worker);
   Log(EventRow{{}, std::nullopt, std::nullopt, "worker_lost", why, now_.wall});
-  assign_work_ = true;
+  LoseAttemptsOn(worker, why);
+}
+
+void Scheduler::State::LoseAttemptsOn(const WorkerRecord& worker, const std::string& why) {
   for (auto& [id, experiment] : experiments_) {
     for (const TrialNumber number : std::set(experiment->live())) {
       TrialRecord& trial = experiment->At(number);
-      if (trial.attempt->row.workers == name) LoseAttempt(*experiment, trial, why);
+      if (trial.attempt->row.workers == worker.row.name) LoseAttempt(*experiment, trial, why);
     }
   }
 }

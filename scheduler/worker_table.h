@@ -19,10 +19,11 @@ struct WorkerRecord {
   std::optional<SessionId> session;  ///< absent while it is not connected
   Resources held;                    ///< by attempts that are not final
   WallTime last_written;             ///< `row` as the database has it
+  bool may_return = false;           ///< gone, but its lease runs: the daemon may be restarted
 
   Resources total() const;
-  /// Its lease runs: what it holds is not lost, and it may come back.
-  bool alive() const { return row.state == "connected"; }
+  /// Its lease runs: what it has is not lost, and it may come back.
+  bool alive() const { return row.state == "connected" || may_return; }
 };
 
 class WorkerTable {

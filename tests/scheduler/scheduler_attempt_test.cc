@@ -86,7 +86,7 @@ TEST_F(SchedulerAttempt, ARefusalIsNeitherFailureNorLossAndPassesTheWorkerOver) 
   EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kQueued);
   EXPECT_EQ(world.TrialAt(e, 0).failures, 0);
   EXPECT_EQ(world.TrialAt(e, 0).losses, 0);
-  EXPECT_THAT(world.TrialAt(e, 0).reason, HasSubstr("refused it: w1"));
+  EXPECT_THAT(world.TrialAt(e, 0).reason, HasSubstr("refused it: w1: no folder /x"));
   world.Restart();
   world.Connect("w1", kOneCpu);
   EXPECT_THAT(Started(), IsEmpty());  // known after a restart too
@@ -126,6 +126,36 @@ TEST_F(SchedulerAttempt, AWorkerBackWithinItsLeaseLosesNothing) {
   EXPECT_THAT(world.Commands<Welcome>().at(0).keep, ElementsAre(AttemptOf(e, 0)));
   world.Advance(seconds(20));
   EXPECT_EQ(world.AttemptAt(e, 0, 0).state, AttemptState::kRunning);
+}
+
+TEST_F(SchedulerAttempt, AWorkerThatSaysGoodbyeIsGoneAtOnce) {
+  Start(FifoSpecOf(1));
+  world.Do(AttemptStarted{w1, AttemptOf(e, 0)});
+  world.Do(WorkerGoodbye{w1});
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "gone");
+  EXPECT_EQ(world.AttemptAt(e, 0, 0).state, AttemptState::kLost);
+  EXPECT_EQ(world.AttemptAt(e, 0, 0).message, "worker w1 was ended");
+  world.Do(WorkerDisconnected{w1});  // its stream ends after it
+  world.Advance(seconds(60));
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "gone");  // not lost as well
+  w1 = world.Connect("w1", kOneCpu, {}, "2");
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "connected");
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));
+}
+
+TEST_F(SchedulerAttempt, TheCheckpointsOfAWorkerThatIsGoneAreWaitedForDuringItsLease) {
+  ExperimentSpec spec = FifoSpecOf(1);
+  spec.trial->resumable = true;
+  Start(spec);
+  world.Do(AttemptStarted{w1, AttemptOf(e, 0)});
+  world.Do(CheckpointReported{w1, 1, AttemptOf(e, 0), 4, "/c/4", 10});
+  world.Do(WorkerGoodbye{w1});
+  const SessionId w2 = world.Connect("w2", kOneCpu);
+  EXPECT_THAT(Started(), IsEmpty());
+  world.Advance(seconds(29));
+  world.Do(WorkerHeartbeat{w2});
+  world.Advance(seconds(1));
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));  // on w2, from step 0
 }
 
 TEST_F(SchedulerAttempt, AfterARestartLeasesStartAnew) {

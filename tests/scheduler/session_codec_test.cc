@@ -121,6 +121,8 @@ TEST(SessionCodec, ReadsTheShortMessages) {
   v1::WorkerMessage message;
   message.mutable_heartbeat();
   EXPECT_EQ(Read<WorkerHeartbeat>(message).session, kSession);
+  message.mutable_goodbye();
+  EXPECT_EQ(Read<WorkerGoodbye>(message).session, kSession);
   *message.mutable_attempt_started()->mutable_attempt() = Attempt();
   EXPECT_EQ(Read<AttemptStarted>(message).attempt, kAttempt);
   *message.mutable_rank_exited()->mutable_attempt() = Attempt();

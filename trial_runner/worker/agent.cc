@@ -17,7 +17,7 @@
 namespace rung::worker {
 namespace {
 
-constexpr std::chrono::milliseconds kFlushTimeout{500};
+constexpr std::chrono::milliseconds kGoodbyeTimeout{500};
 constexpr std::chrono::milliseconds kSilenceWarning{3'000};
 
 MonoTime Now() {
@@ -138,7 +138,8 @@ void Agent::ArmTimer() {
 
 void Agent::EndIfShutDown() {
   if (!shutting_down_ || !runner_.NoProcessLeft()) return;
-  session_->Flush(kFlushTimeout);
+  session_->Send(stream_, GoodbyeMessage());
+  session_->Finish(kGoodbyeTimeout);
   io_.stop();
 }
 

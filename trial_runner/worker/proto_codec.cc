@@ -210,4 +210,10 @@ v1::WorkerMessage HeartbeatMessage() {
   return message;
 }
 
+v1::WorkerMessage GoodbyeMessage() {
+  v1::WorkerMessage message;
+  message.mutable_goodbye();
+  return message;
+}
+
 }  // namespace rung::worker

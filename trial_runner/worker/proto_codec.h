@@ -39,5 +39,6 @@ v1::WorkerMessage ToProto(const TellRankExited& message);
 /// Stderr that is not UTF-8 gets U+FFFD for each bad byte: the wire takes nothing else.
 v1::WorkerMessage ToProto(const TellExited& message);
 v1::WorkerMessage HeartbeatMessage();
+v1::WorkerMessage GoodbyeMessage();
 
 }  // namespace rung::worker

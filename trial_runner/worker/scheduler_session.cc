@@ -66,9 +66,11 @@ void SchedulerSession::Send(uint64_t stream, v1::WorkerMessage message) {
   changed_.notify_all();
 }
 
-void SchedulerSession::Flush(std::chrono::milliseconds timeout) {
+void SchedulerSession::Finish(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return !open_ || (outgoing_.empty() && !writing_); });
+  ending_ = true;
+  changed_.notify_all();
+  changed_.wait_for(lock, timeout, [&] { return !open_; });
 }
 
 void SchedulerSession::Run() {
@@ -121,16 +123,18 @@ SessionEnd SchedulerSession::RunStream() {
 void SchedulerSession::WriteQueued(Stream& stream, grpc::ClientContext& context) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return !open_ || !outgoing_.empty(); });
+    changed_.wait(lock, [&] { return !open_ || !outgoing_.empty() || ending_; });
     if (!open_) return;
+    if (outgoing_.empty()) {
+      lock.unlock();
+      stream.WritesDone();
+      return;
+    }
     const v1::WorkerMessage message = std::move(outgoing_.front());
     outgoing_.pop_front();
-    writing_ = true;
     lock.unlock();
     const bool written = stream.Write(message);
     lock.lock();
-    writing_ = false;
-    changed_.notify_all();
     if (!written) {
       context.TryCancel();  // ends the Read as well
       return;

@@ -57,8 +57,9 @@ class SchedulerSession {
   void Start();
   /// Queues a message for the stream of that number; dropped when it is no more.
   void Send(uint64_t stream, v1::WorkerMessage message);
-  /// Blocks until what is queued has been handed to gRPC, the stream is gone, or `timeout`.
-  void Flush(std::chrono::milliseconds timeout);
+  /// Ends the stream behind what is queued, and opens no other. Blocks until the scheduler has read
+  /// it all and ended the stream too, the stream is gone, or `timeout`.
+  void Finish(std::chrono::milliseconds timeout);
 
  private:
   using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::SchedulerMessage>;
@@ -81,7 +82,6 @@ class SchedulerSession {
   std::condition_variable changed_;
   bool ending_ = false;
   bool open_ = false;
-  bool writing_ = false;
   uint64_t stream_ = 0;
   grpc::ClientContext* context_ = nullptr;  ///< of the open stream
   std::deque<v1::WorkerMessage> outgoing_;

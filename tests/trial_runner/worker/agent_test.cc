@@ -484,6 +484,15 @@ TEST_F(AgentTest, ShutdownGivesTrialsTheirSigterm) {
   EXPECT_EQ(FifoLine(), "ended");
 }
 
+TEST_F(AgentTest, ShutdownEndsWithAGoodbye) {
+  Begin();
+  Send(Start(1, "echo ready >fifo; exec sleep 600"));
+  EXPECT_EQ(FifoLine(), "ready");
+  End();
+  EXPECT_TRUE(
+      scheduler_->Await([](const v1::WorkerMessage& m) { return m.has_goodbye(); }).has_goodbye());
+}
+
 TEST_F(AgentTest, StartThatCannotBeReadIsAnsweredWithAnExit) {
   Begin();
   Send(Start(1, "true", /*processes=*/0));
