@@ -131,7 +131,10 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    return Fail(absl::InvalidArgumentError(
+                    fmt::format("{}\nRun `rung-scheduler --help` for the options.", error.what())),
+                kWrongUsage);
   }
   if (const absl::Status complete = Complete(flags); !complete.ok()) {
     return Fail(complete, kWrongUsage);

@@ -112,7 +112,7 @@ absl::Status Gang::Prepare(bool& refused) {
   const int32_t gpus = spec_.per_process.gpus * spec_.processes;
   std::optional<std::vector<std::string>> uuids = environment_.gpus.Take(spec_.attempt, gpus);
   if (!uuids) {
-    return absl::ResourceExhaustedError(fmt::format("fewer than {} GPUs are free here", gpus));
+    return absl::ResourceExhaustedError(fmt::format("fewer GPUs than {} are free here", gpus));
   }
   gpu_uuids_ = *std::move(uuids);
   absl::StatusOr<PortLease> port = environment_.ports.Lease();

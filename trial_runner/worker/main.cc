@@ -72,9 +72,8 @@ std::optional<int64_t> ParseBytes(const std::string& text) {
 }
 
 void DeclareOptions(CLI::App& app, Options& options) {
-  app.add_option("--server", options.server, "Scheduler: HOST:PORT, unix:PATH or /PATH")
-      ->envname("RUNG_SERVER")
-      ->required();
+  app.add_option("--server", options.server, "Scheduler, required: HOST:PORT, unix:PATH or /PATH")
+      ->envname("RUNG_SERVER");
   app.add_option("--token-file", options.token_file,
                  "File of lines name:secret for TCP (default: 'token' in the home folder)");
   app.add_option("--home", options.home,
@@ -156,7 +155,7 @@ int Serve(const Options& options, const ServerAddress& server,
   }
   const Inventory inventory = TakeInventory(overrides);
   for (const std::string& note : inventory.notes) spdlog::info("{}", note);
-  spdlog::info("offers {} CPUs, {} MiB, {} GPUs; home '{}'",
+  spdlog::info("offers CPUs: {}, memory: {} MiB, GPUs: {}; home '{}'",
                static_cast<double>(inventory.total.milli_cpus) / 1000,
                inventory.total.memory_bytes >> 20, inventory.total.gpus, home->folder().string());
   const absl::Status ended = Agent(std::move(config), *home, inventory).Run();
@@ -173,7 +172,12 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    return Fail(kWrongUsage,
+                fmt::format("{}\nRun `rung-worker --help` for the options.", error.what()));
+  }
+  if (options.server.empty()) {
+    return Fail(kWrongUsage, "--server is required (RUNG_SERVER names it too)");
   }
   spdlog::set_default_logger(spdlog::stderr_color_mt("rung-worker"));
   spdlog::set_level(spdlog::level::from_str(options.log_level));

@@ -67,13 +67,15 @@ TEST_P(WorkerUsage, HasItsStatusAndMessage) {
 
 INSTANTIATE_TEST_SUITE_P(
     Program, WorkerUsage,
-    ::testing::Values(UsageCase{"--version", 0, "rung-worker " RUNG_VERSION},
-                      UsageCase{"--help", 0, "Examples:"}, UsageCase{"", 2, "--server is required"},
-                      UsageCase{"--server x", 2, "HOST:PORT"},
-                      UsageCase{"--server /s --memory much", 2, "size like 8GiB"},
-                      UsageCase{"--server /s --log-level loud", 2, "--log-level"},
-                      UsageCase{"--server /s --tls-ca f", 2, "later version"},
-                      UsageCase{"--server 192.0.2.1:7070", 2, "--insecure-network"}));
+    ::testing::Values(
+        UsageCase{"--version", 0, "rung-worker " RUNG_VERSION}, UsageCase{"--help", 0, "Examples:"},
+        UsageCase{"", 2, "rung-worker: --server is required"},
+        UsageCase{"--frob", 2, "rung-worker: The following argument was not expected: --frob"},
+        UsageCase{"--cpus none", 2, "rung-worker: "}, UsageCase{"--server x", 2, "HOST:PORT"},
+        UsageCase{"--server /s --memory much", 2, "size like 8GiB"},
+        UsageCase{"--server /s --log-level loud", 2, "--log-level"},
+        UsageCase{"--server /s --tls-ca f", 2, "later version"},
+        UsageCase{"--server 192.0.2.1:7070", 2, "--insecure-network"}));
 
 class WorkerProgramTest : public ::testing::Test {
  protected:
