@@ -79,7 +79,7 @@ void Scheduler::State::On(const StopTrial& e) {
     TrialRecord* trial = experiment->Find(e.trial.number);
     if (trial == nullptr) {
       return Answer(e.reply, absl::NotFoundError(fmt::format(
-                                 "there is no trial {}: experiment {} has {} trials so far",
+                                 "there is no trial {}: trials of experiment {} so far: {}",
                                  ToString(e.trial), ToString(id), experiment->trials().size())));
     }
     if (!IsFinal(trial->row.state)) {

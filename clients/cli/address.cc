@@ -39,6 +39,12 @@ absl::StatusOr<std::string> Target(const std::string& server) {
       fmt::format("server address '{}': allowed are HOST:PORT, unix:/path and /path", server));
 }
 
+// `target` is "HOST:PORT".
+bool IsLoopback(std::string_view target) {
+  const std::string_view host = target.substr(0, target.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 constexpr size_t kSocketPathBytesMax = 100;
 
 absl::StatusOr<std::string> LocalTarget(const Home& home) {
@@ -67,6 +73,12 @@ absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home
   if (!target.ok()) return target.status();
   address.target = *target;
   if (IsUnix(address.target)) return address;
+  if (!IsLoopback(address.target) && !options.insecure_network) {
+    return absl::InvalidArgumentError(fmt::format(
+        "server address '{}': TLS comes with a later version; beyond this machine only isolated "
+        "networks are possible, with --insecure-network",
+        address.target));
+  }
   const bool named = !options.token_file.empty();
   const std::string file = named ? options.token_file : home.token_file().string();
   if (!named && !std::filesystem::exists(file)) return address;  // the service will ask for one

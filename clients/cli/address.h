@@ -10,8 +10,9 @@
 namespace rung::cli {
 
 struct AddressOptions {
-  std::string server;      ///< --server, else RUNG_SERVER; empty: the local service
-  std::string token_file;  ///< --token-file; empty: `token` in the home folder, if it exists
+  std::string server;             ///< --server, else RUNG_SERVER; empty: the local service
+  std::string token_file;         ///< --token-file; empty: `token` in the home folder, if it exists
+  bool insecure_network = false;  ///< beyond this machine, unencrypted
 };
 
 struct Address {
@@ -21,9 +22,11 @@ struct Address {
 };
 
 /// Accepts "unix:/path", "/path" and "HOST:PORT".
-/// Errors: INVALID_ARGUMENT for another form, NOT_FOUND when the token file that was named cannot
-/// be read, FAILED_PRECONDITION when it holds no line `name:secret`, UNAVAILABLE when the home
-/// folder's path is too long for a socket and no scheduler says where its own is.
+/// Errors: INVALID_ARGUMENT for another form, and for a host beyond loopback unless
+/// `insecure_network`, since the token would go there unencrypted; NOT_FOUND when the token file
+/// that was named cannot be read, FAILED_PRECONDITION when it holds no line `name:secret`,
+/// UNAVAILABLE when the home folder's path is too long for a socket and no scheduler says where its
+/// own is.
 absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home& home);
 
 }  // namespace rung::cli

@@ -46,6 +46,9 @@ void DeclareGlobalOptions(OptionSet set, GlobalOptions& options) {
        .description =
            "File with the token for TCP, a line name:secret (else `token` in the home folder)"},
       options.token_file);
+  set.Flag("--insecure-network", options.insecure_network,
+           "Send the token unencrypted beyond this machine; for isolated networks only",
+           "RUNG_INSECURE_NETWORK");
   set.Text({.flag = "--log-level",
             .type_name = "LEVEL",
             .description = "What this command, and daemons that it starts, say of their own work",
@@ -94,8 +97,10 @@ void OptionSet::Arguments(const std::string& name, std::vector<std::string>& val
   app_.add_option(name, values, description)->required()->type_name("");
 }
 
-void OptionSet::Flag(const std::string& flag, bool& value, const std::string& description) {
-  app_.add_flag(flag, value, description);
+void OptionSet::Flag(const std::string& flag, bool& value, const std::string& description,
+                     const std::string& variable) {
+  CLI::Option* option = app_.add_flag(flag, value, description);
+  if (!variable.empty()) option->envname(variable);
 }
 
 void OptionSet::Text(const Named& option, std::string& value) {

@@ -18,10 +18,6 @@ const std::map<std::string, std::string> kPromotionReasons{
     {"drain", "nothing else was left to run and no trial had completed"},
 };
 
-std::string EarlierValues(int64_t count) {
-  return count == 1 ? "of 1 earlier value" : fmt::format("of {} earlier values", count);
-}
-
 // Where the report that passed the level was at a later step than the level itself.
 std::string Where(const pb::DecisionRow& row) {
   if (row.step() == row.level()) return fmt::format("at level {}", row.level());
@@ -29,9 +25,9 @@ std::string Where(const pb::DecisionRow& row) {
 }
 
 std::string RankText(const pb::DecisionRow& row) {
-  if (!row.has_rank()) return fmt::format("it has no rank among the {} values", row.entries());
-  return fmt::format("it has rank {} of {} {}", row.rank(), row.entries(),
-                     row.entries() == 1 ? "value" : "values");
+  if (!row.has_rank())
+    return fmt::format("it has no rank among {}", CountText(row.entries(), "value"));
+  return fmt::format("it has rank {} of {}", row.rank(), CountText(row.entries(), "value"));
 }
 
 // "0.71 is below the cutoff 0.7533 of 4 earlier values"
@@ -42,8 +38,8 @@ std::string AgainstCutoff(const pb::DecisionRow& row, pb::Goal goal) {
   std::string relation = fmt::format("is not {}", worse);
   if (is_worse) relation = fmt::format("is {}", worse);
   if (row.value() == row.cutoff()) relation = "equals";
-  return fmt::format("{} {} the cutoff {} {}", MetricText(row.value()), relation,
-                     MetricText(row.cutoff()), EarlierValues(row.n_before()));
+  return fmt::format("{} {} the cutoff {} of {}", MetricText(row.value()), relation,
+                     MetricText(row.cutoff()), CountText(row.n_before(), "earlier value"));
 }
 
 std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
@@ -51,8 +47,8 @@ std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
   if (row.reason() == "non_finite") return fmt::format("{} is not a finite value", value);
   if (row.reason() == "no_rivals") return fmt::format("{} is the first value there", value);
   if (row.reason() == "few_rivals") {
-    return fmt::format("{} has only {} earlier values to be compared with, fewer than min_rivals",
-                       value, row.n_before());
+    return fmt::format("{} has only {} to be compared with, fewer than min_rivals", value,
+                       CountText(row.n_before(), "earlier value"));
   }
   if (row.reason() == "below_median") {
     return fmt::format("its best value {} is {} {}, the median of the running means of {} others",

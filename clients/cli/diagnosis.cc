@@ -5,22 +5,13 @@
 
 #include <set>
 
-#include "clients/cli/table.h"
 #include "clients/cli/words.h"
 
 namespace rung::cli {
 namespace {
 
-constexpr size_t kTrialsLookedAt = 20;
+constexpr int kTrialsLookedAt = 20;
 constexpr size_t kNamesMax = 10;
-constexpr size_t kNoteColumnsMax = 160;  // a refusal may quote all of PATH; `rung why` has it whole
-
-// Why the last attempt was refused by a worker; empty where it was not.
-std::string RefusalOf(const pb::Trial& trial) {
-  if (trial.attempts().empty()) return "";
-  const pb::Attempt& last = *trial.attempts().rbegin();
-  return last.exit_cause() == pb::EXIT_CAUSE_REFUSED ? last.message() : "";
-}
 
 }  // namespace
 
@@ -48,19 +39,34 @@ std::string WhyNoBest(const pb::Experiment& experiment, Client& client) {
   return silent.empty() ? "" : fmt::format("trial {} ended without a report", silent);
 }
 
-void RefusalNotes::AddTo(pb::WatchExperimentResponse& update, Client& client) {
-  for (pb::Trial& trial : *update.mutable_active_trials()) {
-    if (trial.state() != pb::TRIAL_STATE_QUEUED || trial.reason().empty()) continue;
-    if (TrialText(trial) != trial_ || trial.reason() != reason_) {
-      const auto whole = client.GetTrial(trial.experiment_id(), trial.trial_number());
-      if (!whole.ok()) return;
-      trial_ = TrialText(trial);
-      reason_ = trial.reason();
-      note_ = Cut(RefusalOf(*whole), kNoteColumnsMax);
-    }
-    if (!note_.empty()) trial.set_reason(fmt::format("{}: {}", reason_, note_));
-    return;  // the first that waits speaks for all
+std::string WhyAllWorkersRefuse(const pb::WatchExperimentResponse& update, Client& client) {
+  const pb::Experiment& experiment = update.experiment();
+  if (experiment.state() != pb::EXPERIMENT_STATE_ACTIVE || experiment.trials().running() > 0) {
+    return "";
   }
+  std::set<std::string> refused_by;
+  std::string text;
+  for (int i = 0; i < update.active_trials_size() && i < kTrialsLookedAt; ++i) {
+    const pb::Trial& trial = update.active_trials(i);
+    const auto whole = client.GetTrial(trial.experiment_id(), trial.trial_number());
+    if (!whole.ok()) return "";
+    for (const pb::Attempt& attempt : whole->attempts()) {
+      if (attempt.exit_cause() != pb::EXIT_CAUSE_REFUSED) continue;
+      if (!refused_by.insert(attempt.workers()).second) continue;
+      text += fmt::format("{}worker {} refused it: {}", text.empty() ? "" : "; ", attempt.workers(),
+                          attempt.message());
+    }
+  }
+  if (refused_by.empty()) return "";
+  const auto workers = client.ListWorkers();
+  if (!workers.ok()) return "";
+  bool any_connected = false;
+  for (const pb::Worker& worker : *workers) {
+    if (worker.state() != "connected") continue;
+    if (!refused_by.contains(worker.name())) return "";
+    any_connected = true;
+  }
+  return any_connected ? text : "";
 }
 
 }  // namespace rung::cli

@@ -12,16 +12,9 @@ namespace rung::cli {
 /// where one has, or where no trial is known to have ended or reported.
 std::string WhyNoBest(const pb::Experiment& experiment, Client& client);
 
-/// Adds to what queued trials wait for why the last worker refused them: "trial.working_dir: there
-/// is no folder '/nosuch' here". Remembers answers: asks once a trial and reason.
-class RefusalNotes {
- public:
-  void AddTo(pb::WatchExperimentResponse& update, Client& client);
-
- private:
-  std::string trial_;   ///< "12.3", the first that waits
-  std::string reason_;  ///< as the service gave it
-  std::string note_;    ///< empty: no worker refused it
-};
+/// "worker gpu-1 refused it: trial.working_dir: there is no folder '/nosuch' here" where every
+/// connected worker refused trials of the experiment and none of it runs: it goes on only when
+/// another worker comes. Empty where that is not so.
+std::string WhyAllWorkersRefuse(const pb::WatchExperimentResponse& update, Client& client);
 
 }  // namespace rung::cli

@@ -27,8 +27,9 @@ class OptionSet {
   void Arguments(const std::string& name, std::vector<std::string>& values,
                  const std::string& description);
 
-  /// `--json`, or `-f,--follow`.
-  void Flag(const std::string& flag, bool& value, const std::string& description);
+  /// `--json`, or `-f,--follow`. `variable`: environment variable that sets it too, by 1 or true.
+  void Flag(const std::string& flag, bool& value, const std::string& description,
+            const std::string& variable = "");
 
   struct Named {
     std::string flag;

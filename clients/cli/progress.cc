@@ -23,8 +23,8 @@ double StepOf(const pb::Trial& trial) { return static_cast<double>(trial.last_st
 
 std::string TrialsDone(const pb::Experiment& experiment) {
   const int64_t finished = FinishedTrials(experiment.trials());
-  if (!experiment.has_planned_trials()) return fmt::format("{} trials done", finished);
-  return fmt::format("{}/{} trials done", finished, experiment.planned_trials());
+  if (!experiment.has_planned_trials()) return CountText(finished, "trial") + " done";
+  return fmt::format("{}/{} done", finished, CountText(experiment.planned_trials(), "trial"));
 }
 
 std::string CountsText(const pb::TrialCounts& counts) {
@@ -165,9 +165,9 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
   const bool colour = terminal.colour;
 
   std::string screen =
-      CutLine(fmt::format("{}  experiment {}  {}  {}  {} steps", experiment.name(), experiment.id(),
+      CutLine(fmt::format("{}  experiment {}  {}  {}  {}", experiment.name(), experiment.id(),
                           StateText(experiment), DurationText(ElapsedSeconds(experiment, now_us)),
-                          CountText(experiment.steps_spent())),
+                          CountText(experiment.steps_spent(), "step")),
               columns, ToneOf(experiment.state()), colour);
   std::string bar;
   if (experiment.planned_trials() > 0) {
@@ -205,9 +205,9 @@ std::string ProgressLine(const pb::WatchExperimentResponse& update, int64_t now_
   const pb::Experiment& experiment = update.experiment();
   const std::string waiting = WaitingText(update);
   return Printable(fmt::format(
-      "{} ({}): {}, {}, {}, {} steps in {}{}{}", experiment.name(), experiment.id(),
+      "{} ({}): {}, {}, {}, {} in {}{}{}", experiment.name(), experiment.id(),
       StateText(experiment), TrialsDone(experiment), CountsText(experiment.trials()),
-      CountText(experiment.steps_spent()), DurationText(ElapsedSeconds(experiment, now_us)),
+      CountText(experiment.steps_spent(), "step"), DurationText(ElapsedSeconds(experiment, now_us)),
       ShortBest(experiment), LeftText(update, now_us) + (waiting.empty() ? "" : "; " + waiting)));
 }
 

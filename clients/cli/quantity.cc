@@ -60,6 +60,10 @@ std::string CountText(int64_t count) {
   return text;
 }
 
+std::string CountText(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", CountText(count), noun, count == 1 ? "" : "s");
+}
+
 std::string MoneyText(double amount) {
   const std::string_view sign = amount < 0 ? "-" : "";
   const double size = std::abs(amount);

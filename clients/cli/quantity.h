@@ -20,6 +20,9 @@ std::string TimeText(int64_t us);
 /// A whole number with thousands separators: "12,345".
 std::string CountText(int64_t count);
 
+/// "1 trial", "12,345 trials".
+std::string CountText(int64_t count, std::string_view noun);
+
 /// "$1,234.50", "-$3.00"; below a dollar four significant digits, "$0.01234",
 /// but never less than the cents, "$0.60".
 std::string MoneyText(double amount);

@@ -14,9 +14,10 @@ namespace rung::cli {
 
 /// Options that stand before or after any verb.
 struct GlobalOptions {
-  std::string server;      ///< --server, else RUNG_SERVER; empty: the local service
-  std::string token_file;  ///< --token-file
-  std::string log_level;   ///< of this command and of daemons that it starts; empty: their default
+  std::string server;             ///< --server, else RUNG_SERVER; empty: the local service
+  std::string token_file;         ///< --token-file
+  bool insecure_network = false;  ///< --insecure-network, else RUNG_INSECURE_NETWORK
+  std::string log_level;  ///< of this command and of daemons that it starts; empty: their default
 };
 
 /// The console, the options, and the connection, which is made when it is first asked for.

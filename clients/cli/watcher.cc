@@ -11,6 +11,7 @@
 #include "clients/cli/json_view.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/quantity.h"
+#include "clients/cli/verb.h"
 #include "clients/cli/wall_clock.h"
 #include "clients/cli/words.h"
 
@@ -91,11 +92,11 @@ absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const W
                   "ends it.\n",
                   experiment_id));
   Painter painter(view);
-  RefusalNotes refusals;
   pb::WatchExperimentRequest request;
   request.set_experiment_id(experiment_id);
   request.set_interval_ms(kUpdateIntervalMs);
   pb::WatchExperimentResponse last;
+  std::string refused;
   bool over = false;
   bool told = false;
   auto lost_at = steady_clock::now();
@@ -105,14 +106,18 @@ absl::StatusOr<pb::WatchExperimentResponse> Watch(int64_t experiment_id, const W
     const absl::Status status =
         (*client)->WatchExperiment(request, [&](const pb::WatchExperimentResponse& update) {
           last = update;
-          if (!view.json) refusals.AddTo(last, **client);
           painter.Show(last);
           over = IsOver(update.experiment());
+          if (view.ends_when_refused && !over) refused = WhyAllWorkersRefuse(last, **client);
           told = false;
           lost_at = steady_clock::now();
-          return !over;
+          return !over && refused.empty();
         });
     if (over) return last;
+    if (!refused.empty()) {
+      return absl::FailedPreconditionError(fmt::format(
+          "experiment {0} cannot run here: {1}; `rung stop {0}` ends it", experiment_id, refused));
+    }
     // A stream that ends early, by an error or without one, is that of a service that went away.
     const bool gone = status.ok() || absl::IsUnavailable(status);
     if (!gone || !last.has_experiment()) {
@@ -135,13 +140,14 @@ int ReportEnd(const pb::WatchExperimentResponse& last, Session& session) {
   std::ostream& err = session.console().err;
   const auto client = session.client();
   const std::string no_best = client.ok() ? WhyNoBest(experiment, **client) : "";
-  if (!no_best.empty()) {
-    err << Printable(
-               fmt::format("rung: no trial of experiment {} has a value of its metric '{}'; {}",
-                           experiment.id(), experiment.metric(), no_best))
+  const bool has_value = experiment.has_best() && experiment.best().has_best_value();
+  if (!has_value && (!no_best.empty() || !NeedsAttention(experiment))) {
+    err << Printable(fmt::format(
+               "rung: no trial of experiment {} has a value of its metric '{}'{}{}",
+               experiment.id(), experiment.metric(), no_best.empty() ? "" : "; ", no_best))
         << std::endl;
   }
-  if (!NeedsAttention(experiment)) return 0;
+  if (!NeedsAttention(experiment)) return has_value ? kSuccess : kRequestFailed;
   const std::string reason =
       experiment.reason().empty() ? "" : fmt::format(" ({})", experiment.reason());
   err << fmt::format("rung: experiment {} is {}{}\n", experiment.id(), Word(experiment.state()),
@@ -153,7 +159,7 @@ int ReportEnd(const pb::WatchExperimentResponse& last, Session& session) {
   err << fmt::format("`rung trials {0}` lists the trials, `rung show {0}.0` says more of one.",
                      experiment.id())
       << std::endl;
-  return 1;
+  return kRequestFailed;
 }
 
 }  // namespace rung::cli

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
-from conftest import Service, document
+from conftest import BIN, Service, document
 
 
 def changed(**changes: object) -> str:
@@ -54,6 +55,28 @@ def test_a_document_that_is_not_utf8_is_refused_where_it_stands(shared: Service)
     for verb in ("validate", "submit"):
         # `  "name": "caf` has 14 bytes before the bad one.
         assert "line 2, column 15: byte 0xe9" in shared.rung(verb, file, status=1).stderr
+
+
+def test_a_trial_that_no_worker_can_start_says_why(shared: Service) -> None:
+    file = shared.home / "misspelt.json"
+    file.write_text(json.dumps(document(["pyhton3"], trials=1)))
+    cause = "trial.command[0]: no executable file 'pyhton3' in PATH"
+    assert cause in shared.rung("validate", file).stderr
+    result = shared.rung("run", file, status=1)
+    experiment = shared.json("list")[0]["id"]
+    assert f"experiment {experiment} cannot run here: worker " in result.stderr
+    assert cause in result.stderr
+    for verb in ("show", "why"):
+        assert cause in shared.rung(verb, f"{experiment}.0").stdout
+    assert cause in shared.rung("trials", experiment).stdout
+    shared.rung("stop", experiment)
+
+
+@pytest.mark.parametrize("program", ["rung-scheduler", "rung-worker"])
+def test_a_daemon_names_what_is_wrong_with_its_arguments(program: str) -> None:
+    result = subprocess.run([BIN / program, "--frob"], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"{program}: The following argument was not expected: --frob")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -29,7 +29,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "trial_runner/report": set(),
     "trial_runner/training": {"trial_runner/report"},
     "examples": {"trial_runner/training", "trial_runner/report"},
-    "clients": {"proto", "replay"},
+    "clients": {"proto", "replay", "trial_runner/launch"},
     "bench": {"core", "search", "storage", "scheduler", "replay"},
 }
 # Besides the above, for the pure files of a layer alone.

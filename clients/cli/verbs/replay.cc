@@ -77,10 +77,10 @@ void TellComparison(const PeerComparison& c, const Peer& peer, bool json, Consol
     return;
   }
   std::string text =
-      fmt::format("{} {}: {} decisions compared, {} differ", Printable(peer.name),
-                  Printable(peer.version), CountText(c.decisions), CountText(c.differ));
+      fmt::format("{} {}: {} compared, {} differ", Printable(peer.name), Printable(peer.version),
+                  CountText(c.decisions, "decision"), CountText(c.differ));
   if (peer.has_cutoffs) {
-    text += fmt::format("; {} cutoffs compared bit for bit, {} differ", CountText(c.cutoffs),
+    text += fmt::format("; {} compared bit for bit, {} differ", CountText(c.cutoffs, "cutoff"),
                         CountText(c.cutoffs_differ));
   }
   if (c.first_difference) text += fmt::format("; the first at events[{}]", *c.first_difference);
@@ -120,10 +120,9 @@ Outcome CheckStored(const Options& options, const StoredExperiment& stored, Cons
     return differs ? kRequestFailed : kSuccess;
   }
   console.out << fmt::format(
-      "experiment {}: its {} on {} reports {} again by its scheduler, every row the same\n",
-      stored.experiment.id(),
-      rows == 1 ? "1 stored decision" : CountText(static_cast<int64_t>(rows)) + " stored decisions",
-      CountText(static_cast<int64_t>(stored.objective.size())),
+      "experiment {}: its {} on {} {} again by its scheduler, every row the same\n",
+      stored.experiment.id(), CountText(static_cast<int64_t>(rows), "stored decision"),
+      CountText(static_cast<int64_t>(stored.objective.size()), "report"),
       rows == 1 ? "is taken" : "are taken");
   return kSuccess;
 }

@@ -43,7 +43,12 @@ Outcome Run(const Options& options, Session& session) {
   const auto id = SubmitDocument(*document, **client, console);
   if (!id.ok()) return id.status();
   console.err << "experiment " << *id << std::endl;
-  const auto last = Watch(*id, {.stream = console.err, .terminal = console.err_terminal}, session);
+  // The local service has the one worker of this machine.
+  const auto last = Watch(*id,
+                          {.stream = console.err,
+                           .terminal = console.err_terminal,
+                           .ends_when_refused = session.options().server.empty()},
+                          session);
   if (!last.ok()) return last.status();
 
   client = session.client();  // watching may have made the connection anew
@@ -76,7 +81,9 @@ const Verb kRun{
     "run", "Experiments",
     "Run FILE to its end and print the result. Starts the local service where none runs, unless\n"
     "--server or RUNG_SERVER names another; it stays up (`rung local down` ends it). Ctrl-C ends\n"
-    "the watching only. Status 1 if the experiment failed or is paused because nothing works.",
+    "the watching only. Status 1 if the experiment failed, cannot run here, is paused because "
+    "nothing\n"
+    "works, or ended without a value of its metric.",
     "  rung run experiment.json\n"
     "  rung run experiment.json --json > result.json",
     Declare};

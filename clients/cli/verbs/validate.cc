@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "clients/cli/document_file.h"
 #include "clients/cli/json_view.h"
 #include "clients/cli/plan_text.h"
 #include "clients/cli/quantity.h"
+#include "clients/cli/start_check.h"
 #include "clients/cli/submission.h"
 #include "clients/cli/verbs/verbs.h"
 
@@ -39,8 +42,13 @@ Outcome Validate(const Options& options, Session& session) {
   request.set_document(document->text);
   request.set_working_dir(document->working_dir);
   request.set_samples(static_cast<int32_t>(options.samples));
-  const auto validation = (*client)->Validate(request);
+  auto validation = (*client)->Validate(request);
   if (!validation.ok()) return validation.status();
+  if ((*client)->address().target.starts_with("unix:")) {  // the service is on this machine
+    const char* path = std::getenv("PATH");
+    const std::string why = WhyNotStartable(*document, path == nullptr ? "" : path);
+    if (!why.empty()) validation->add_warnings("a worker on this machine would refuse it: " + why);
+  }
   Console& console = session.console();
   if (options.json) {
     console.out << Dumped(ValidationJson(*validation)) << "\n";
@@ -48,7 +56,7 @@ Outcome Validate(const Options& options, Session& session) {
   }
   console.out << "valid";
   if (validation->has_planned_trials()) {
-    console.out << ": " << CountText(validation->planned_trials()) << " trials";
+    console.out << ": " << CountText(validation->planned_trials(), "trial");
   }
   console.out << "\n" << PlanText(Parsed(validation->plan_json()), console.out_terminal);
   PrintWarnings(*validation, console);
@@ -73,10 +81,12 @@ Action Declare(OptionSet& set) {
 
 }  // namespace
 
-const Verb kValidate{"validate", "Experiments",
-                     "Check FILE as `rung submit` would, and show its plan; nothing is created",
-                     "  rung validate experiment.json\n"
-                     "  rung validate experiment.json --samples 20 --json",
-                     Declare};
+const Verb kValidate{
+    "validate", "Experiments",
+    "Check FILE as `rung submit` would, and show its plan; nothing is created. Warns of a\n"
+    "folder or a program that is not on this machine.",
+    "  rung validate experiment.json\n"
+    "  rung validate experiment.json --samples 20 --json",
+    Declare};
 
 }  // namespace rung::cli

@@ -51,7 +51,8 @@ TEST_F(AddressTest, SaysThatNothingRunsWhereASocketCannotBe) {
 TEST_F(AddressTest, AcceptsTheThreeForms) {
   EXPECT_EQ(Resolve({.server = "unix:/a/b", .token_file = {}})->target, "unix:/a/b");
   EXPECT_EQ(Resolve({.server = "/a/b", .token_file = {}})->target, "unix:/a/b");
-  EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}})->target, "host:7070");
+  EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}, .insecure_network = true})->target,
+            "host:7070");
   EXPECT_EQ(Resolve({.server = "[::1]:7070", .token_file = {}})->target, "[::1]:7070");
 }
 
@@ -63,22 +64,34 @@ TEST_F(AddressTest, RefusesOtherForms) {
   }
 }
 
+TEST_F(AddressTest, SendsNothingUnencryptedBeyondThisMachineUnasked) {
+  EXPECT_EQ(Resolve({.server = "gpu-head:7070", .token_file = {}}).status().message(),
+            "server address 'gpu-head:7070': TLS comes with a later version; beyond this machine "
+            "only isolated networks are possible, with --insecure-network");
+  EXPECT_TRUE(
+      Resolve({.server = "gpu-head:7070", .token_file = {}, .insecure_network = true}).ok());
+  for (const char* server : {"localhost:1", "127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "/a/b"}) {
+    EXPECT_TRUE(Resolve({.server = server, .token_file = {}}).ok()) << server;
+  }
+}
+
 TEST_F(AddressTest, SendsTheSecretOfTheTokenFileOverTcpAlone) {
   Write("token", "# made by rung\nada:s3:cret\nbob:other\n");
-  EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}})->token, "s3:cret");
+  EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}, .insecure_network = true})->token,
+            "s3:cret");
   EXPECT_EQ(Resolve({.server = "unix:/a", .token_file = {}})->token, "");
   Write("mine", "eve:mine\r\n");
-  EXPECT_EQ(Resolve({.server = "host:1", .token_file = folder_ / "mine"})->token, "mine");
+  EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = folder_ / "mine"})->token, "mine");
 }
 
 TEST_F(AddressTest, NamesATokenFileThatIsMissingOrWrong) {
-  EXPECT_EQ(Resolve({.server = "host:1", .token_file = {}})->token, "");
+  EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = {}})->token, "");
   const std::string file = folder_ / "absent";
-  EXPECT_EQ(Resolve({.server = "host:1", .token_file = file}).status().message(),
+  EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = file}).status().message(),
             "cannot read the token file " + file);
   Write("token", "no colon\n");
   EXPECT_EQ(
-      Resolve({.server = "host:1", .token_file = {}}).status().message(),
+      Resolve({.server = "localhost:1", .token_file = {}}).status().message(),
       "the token file " + (folder_ / "token").string() + " holds no line of the form name:secret");
 }
 

@@ -141,21 +141,6 @@ TEST_F(ProgramTest, WatchPrintsALineAStateAndEndsWithTheExperiment) {
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);  // no terminal, no escapes
 }
 
-TEST_F(ProgramTest, WatchSaysWhyAWorkerRefusesWhatWaits) {
-  pb::Trial& trial = tuner_.trials[2];
-  trial.set_state(pb::TRIAL_STATE_QUEUED);
-  trial.set_reason("waiting: no worker is left");
-  pb::Attempt& attempt = *trial.add_attempts();
-  attempt.set_exit_cause(pb::EXIT_CAUSE_REFUSED);
-  attempt.set_message("trial.working_dir: there is no folder '/nosuch' here");
-  tuner_.updates = {Update(pb::EXPERIMENT_STATE_ACTIVE, ""),
-                    Update(pb::EXPERIMENT_STATE_STOPPED, "stop_requested")};
-  *tuner_.updates[0].add_active_trials() = trial;
-  EXPECT_THAT(RunCommand({"watch", "12"}).out,
-              HasSubstr("; 12.2 is waiting: no worker is left: trial.working_dir: there is no "
-                        "folder '/nosuch' here\n"));
-}
-
 TEST_F(ProgramTest, AMetricThatNoTrialReportsIsToldWithThoseThatAre) {
   tuner_.experiments[0].clear_best();
   for (const std::string name : {"accuracy_score", "loss"}) {
@@ -166,7 +151,7 @@ TEST_F(ProgramTest, AMetricThatNoTrialReportsIsToldWithThoseThatAre) {
   }
   tuner_.updates = {Update(pb::EXPERIMENT_STATE_COMPLETED, "trials_exhausted")};
   const CommandResult result = RunCommand({"watch", "12"});
-  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr(", no accuracy reported\n"));
   EXPECT_EQ(result.err,
             "rung: no trial of experiment 12 has a value of its metric 'accuracy'; trial 12.0 "
@@ -174,6 +159,16 @@ TEST_F(ProgramTest, AMetricThatNoTrialReportsIsToldWithThoseThatAre) {
   EXPECT_EQ(RunCommand({"best", "12"}).err,
             "rung: experiment 12 has no best yet: no trial has a value of its objective, accuracy; "
             "trial 12.0 reported accuracy_score, loss\n");
+}
+
+TEST_F(ProgramTest, AnExperimentThatEndedWithoutAnyReportHasNoResult) {
+  tuner_.experiments[0].clear_best();
+  tuner_.trials.clear();
+  tuner_.updates = {Update(pb::EXPERIMENT_STATE_COMPLETED, "trials_exhausted")};
+  const CommandResult result = RunCommand({"submit", WriteDocument("{}"), "--watch"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("rung: no trial of experiment 12 has a value of its metric "
+                                    "'accuracy'\n"));
 }
 
 TEST_F(ProgramTest, WatchComesBackToARestartedService) {
@@ -422,6 +417,12 @@ TEST_F(ProgramTest, ANameThatSeveralHaveListsTheIds) {
   EXPECT_THAT(RunCommand({"why", "12"}).err, HasSubstr("a trial is wanted here"));
 }
 
+TEST_F(ProgramTest, TheFieldsOfTheJsonAreNamedAsInTheDatabase) {
+  const json shown = json::parse(RunCommand({"show", "12", "--json"}).out);
+  EXPECT_EQ(shown["cpu_s"], 360);
+  EXPECT_EQ(shown["gpu_s"], 0);
+}
+
 TEST_F(ProgramTest, ValidatePrintsThePlanAndSamples) {
   tuner_.validation.set_planned_trials(27);
   tuner_.validation.set_plan_json(
@@ -574,8 +575,7 @@ TEST_F(ProgramTest, HelpAndVersionAreData) {
 }
 
 TEST_F(ProgramTest, LaterVerbsAreRefused) {
-  for (const std::string verb :
-       {"pause", "resume", "delete", "retry", "export", "drain", "db"}) {
+  for (const std::string verb : {"pause", "resume", "delete", "retry", "export", "drain", "db"}) {
     const CommandResult result = RunCommand({verb, "12", "--format", "csv"});
     EXPECT_EQ(result.status, 1) << verb;
     EXPECT_EQ(result.err, "rung: `rung " + verb + "` comes with a later version\n");

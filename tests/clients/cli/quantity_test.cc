@@ -49,6 +49,12 @@ TEST(CountText, SeparatesThousands) {
   EXPECT_EQ(CountText(-1000), "-1,000");
 }
 
+TEST(CountText, SaysOneAsPeopleDo) {
+  EXPECT_EQ(CountText(0, "trial"), "0 trials");
+  EXPECT_EQ(CountText(1, "trial"), "1 trial");
+  EXPECT_EQ(CountText(12345, "trial"), "12,345 trials");
+}
+
 TEST(MoneyText, ShowsCentsAndSmallSumsExactly) {
   EXPECT_EQ(MoneyText(1234.5), "$1,234.50");
   EXPECT_EQ(MoneyText(0.01234), "$0.01234");

@@ -141,7 +141,7 @@ TEST_F(ReplayTest, APeersRecordingIsComparedWithOurDecisions) {
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("\"recorded\": \"stop\"}\n"));
   EXPECT_EQ(text.err,
-            "optuna 5.0.0: 1 decisions compared, 1 differ; the first at events[1]; 1 at or past "
+            "optuna 5.0.0: 1 decision compared, 1 differ; the first at events[1]; 1 at or past "
             "max_t not compared, where optuna trains on and rung ends a trial\n");
   const CommandResult machine = RunCommand({"replay", file, "--json"});
   const std::string last = machine.out.substr(machine.out.rfind('\n', machine.out.size() - 2) + 1);
