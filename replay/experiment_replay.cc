@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/check.h"
 #include "scheduler/json_document.h"
@@ -17,7 +18,9 @@ absl::Status CheckExperiment(std::string_view document, const StoredRecord& reco
   if (!spec.ok()) return spec.status();
   auto rule = MakeStoppingRule(spec->scheduler, spec->goal, spec->seed);
   if (!rule.ok()) return rule.status();
-  return CheckRecord(record, *std::move(rule));
+  StoredRecord sequence = record;
+  sequence.every_report_counts = std::holds_alternative<MedianSpec>(spec->scheduler);
+  return CheckRecord(sequence, *std::move(rule));
 }
 
 absl::StatusOr<Hindsight> LookBackUnder(std::string_view document, std::string_view scheduler,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -24,12 +25,19 @@ class Sequence {
       std::ranges::sort(trial.reports, {},
                         [](const StoredReport& r) { return std::pair(r.attempt, r.report.step); });
     }
+    if (record.every_report_counts) {
+      by_time_ = record.reports;
+      std::ranges::sort(by_time_, {}, [](const StoredReport& r) {
+        return std::tuple(r.time_us, r.report.trial, r.attempt, r.report.step);
+      });
+    }
     for (const StoredEnd& end : ends_) trials_[end.trial].ended_us = end.time_us;
     std::ranges::sort(ends_, {}, [](const StoredEnd& e) { return std::pair(e.time_us, e.trial); });
   }
 
   absl::Status Run() {
     for (size_t i = 0; i < decisions_.size(); ++i) RUNG_RETURN_IF_ERROR(Decide(i));
+    RUNG_RETURN_IF_ERROR(FeedBefore(std::numeric_limits<int64_t>::max()));
     for (auto& [number, trial] : trials_) {
       RUNG_RETURN_IF_ERROR(
           FeedWhile(trial, [&](const StoredReport& r) { return r.time_us < trial.ended_us; }));
@@ -53,11 +61,24 @@ class Sequence {
     return absl::OkStatus();
   }
 
+  /// Of all trials, where every report counts.
+  absl::Status FeedBefore(int64_t time_us) {
+    for (; timed_ < by_time_.size() && by_time_[timed_].time_us < time_us; ++timed_) {
+      const StoredReport& next = by_time_[timed_];
+      const std::pair until(next.attempt, next.report.step);
+      RUNG_RETURN_IF_ERROR(FeedWhile(trials_[next.report.trial], [&](const StoredReport& r) {
+        return std::pair(r.attempt, r.report.step) <= until;
+      }));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Decide(size_t index) {
     const StoredDecision& decision = decisions_[index];
     for (; ended_ < ends_.size() && ends_[ended_].time_us < decision.time_us; ++ended_) {
       replay_.OnTrialEnded(ends_[ended_].trial, ends_[ended_].state);
     }
+    RUNG_RETURN_IF_ERROR(FeedBefore(decision.time_us));
     Trial& trial = trials_[decision.row.trial];
     if (decision.row.decision != "promote") {
       const std::pair until(decision.attempt, decision.row.step);
@@ -96,6 +117,8 @@ class Sequence {
   }
 
   std::span<const StoredDecision> decisions_;
+  std::vector<StoredReport> by_time_;  ///< where every report counts; else empty
+  size_t timed_ = 0;
   std::vector<StoredEnd> ends_;  ///< by time
   size_t ended_ = 0;
   RecordReplay& replay_;

@@ -35,11 +35,14 @@ struct StoredRecord {
   std::vector<StoredReport> reports;      ///< with the objective, superseded ones too; any order
   std::vector<StoredDecision> decisions;  ///< by seq
   std::vector<StoredEnd> ends;            ///< any order
+  /// Under median, where every report counts for the others: all are replayed by their times.
+  bool every_report_counts = false;
 };
 
 /// Replays the record of an experiment that has ended through `rule`, which has decided nothing
 /// yet. `seq` orders the reports that decided something; the others decide nothing whatever their
-/// place among those of other trials, so that equal times do not matter.
+/// place among those of other trials, so that equal times do not matter. Where every report counts,
+/// what was committed at the time of a decision is taken to come after it, unless it is its own.
 /// Errors: FAILED_PRECONDITION that names the first decision which differs.
 absl::Status CheckRecord(const StoredRecord& record, std::unique_ptr<StoppingRule> rule);
 

@@ -41,6 +41,33 @@ TEST(ExperimentReplay, AsksTheDocumentsRuleForTheRows) {
   EXPECT_TRUE(absl::IsInvalidArgument(CheckExperiment("{}", record)));
 }
 
+TEST(ExperimentReplay, UnderMedianReportsCountForOthersThoughTheyMadeNoRow) {
+  // Trial 1 is below the mean .9 of trial 0, which was never judged itself. Trial 2
+  // reported later: .7 is not below the median .7 of .9 and .5.
+  StoredRecord record;
+  record.reports = {{0, {{0}, 1, .9}, 1}, {0, {{1}, 1, .5}, 2}, {0, {{2}, 1, .7}, 3}};
+  record.decisions = {{0,
+                       {.bracket = 0,
+                        .level = 1,
+                        .trial = {1},
+                        .step = 1,
+                        .value = .5,
+                        .n_before = 1,
+                        .entries = 2,
+                        .rank = 2,
+                        .cutoff = .9,
+                        .rule = "median",
+                        .decision = "stop",
+                        .reason = "below_median"},
+                       2}};
+  const std::string document =
+      R"({"metric": "accuracy", "goal": "maximize", "space": {"lr": {"uniform": [0, 1]}},
+          "searcher": {"random": {"trials": 3}}, "scheduler": {"median": {"grace_period": 1,
+          "min_rivals": 1}}})";
+  const absl::Status status = CheckExperiment(document, record);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(ExperimentReplay, TheVariantOfAnotherSchedulerIsThatOfTheTrials) {
   const auto stopping = LookBackUnder(kNotResumable, kThree, TwoCurves());
   ASSERT_TRUE(stopping.ok()) << stopping.status();
