@@ -68,7 +68,7 @@ def test_a_trial_that_no_worker_can_start_says_why(shared: Service) -> None:
     assert cause in result.stderr
     for verb in ("show", "why"):
         assert cause in shared.rung(verb, f"{experiment}.0").stdout
-    assert cause in shared.rung("trials", experiment).stdout
+    assert cause in shared.rung("trials", experiment, "--json").stdout
     shared.rung("stop", experiment)
 
 
@@ -84,8 +84,9 @@ def test_a_bad_document_is_refused_and_nothing_is_created(shared: Service, case:
     text, expected = CASES[case]
     file = shared.home / "bad.json"
     file.write_text(text)
+    before = shared.query("select count(*) n from experiments")
     for verb in ("validate", "submit"):
         result = shared.rung(verb, file, status=1)
         for part in expected:
             assert part in result.stderr, result.stderr
-    assert shared.query("select count(*) n from experiments")[0]["n"] == 0
+    assert shared.query("select count(*) n from experiments") == before
