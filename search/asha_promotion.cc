@@ -74,14 +74,7 @@ Verdict AshaPromotion::OnReport(const RuleReport& report) {
     verdict.decision = Decision::kPause;
     verdict.reason = verdict.records.back().reason;
   }
-  if (passage.non_finite) {
-    verdict.decision = Decision::kStop;
-    verdict.reason = "non_finite";
-  } else if (passage.completed) {
-    verdict.decision = Decision::kStop;
-    verdict.reason = "max_t";
-    verdict.trial_completed = true;
-  }
+  EndTrial(passage, verdict);
   for (const DecisionRecord& record : verdict.records) Apply(record);
   return verdict;
 }

@@ -88,4 +88,15 @@ Passage Ladder::Pass(Steps step, double value, size_t next) const {
   return passage;
 }
 
+void EndTrial(const Passage& passage, Verdict& verdict) {
+  if (passage.non_finite) {
+    verdict.decision = Decision::kStop;
+    verdict.reason = "non_finite";
+  } else if (passage.completed) {
+    verdict.decision = Decision::kStop;
+    verdict.reason = "max_t";
+    verdict.trial_completed = true;
+  }
+}
+
 }  // namespace rung

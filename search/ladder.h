@@ -25,6 +25,9 @@ struct Passage {
   bool completed = false;         ///< R is reached
 };
 
+/// Turns what the rungs said into a stop where the policy `stop` or R ends the trial.
+void EndTrial(const Passage& passage, Verdict& verdict);
+
 class Ladder {
  public:
   /// `seed` draws the brackets. Errors: INVALID_ARGUMENT with a path below `scheduler.asha`.
