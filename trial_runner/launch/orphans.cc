@@ -29,7 +29,7 @@ void KillOrphans() {
     for (const pid_t child : Children(getpid())) {
       if (IsShim(child)) continue;
       found = true;
-      for (const pid_t pid : LivingDescendants(child)) kill(pid, SIGKILL);
+      for (const pid_t pid : Descendants(child)) kill(pid, SIGKILL);
       kill(child, SIGKILL);
       waitpid(child, nullptr, WNOHANG);
     }

@@ -14,7 +14,6 @@ namespace {
 struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
-  char state = '?';
   bool descends = false;
 };
 
@@ -32,7 +31,7 @@ bool ReadEntry(pid_t pid, ProcessEntry& entry) {
   const char* end_of_name = std::strrchr(text, ')');
   if (end_of_name == nullptr) return false;
   entry.pid = pid;
-  return std::sscanf(end_of_name + 1, " %c %d", &entry.state, &entry.parent) == 2;
+  return std::sscanf(end_of_name + 1, " %*c %d", &entry.parent) == 1;
 }
 
 std::vector<ProcessEntry> ReadProcesses() {
@@ -53,10 +52,10 @@ std::vector<ProcessEntry> ReadProcesses() {
 
 }  // namespace
 
-std::vector<pid_t> LivingDescendants(pid_t root) {
+std::vector<pid_t> Descendants(pid_t root) {
   std::vector<ProcessEntry> processes = ReadProcesses();
   std::vector<pid_t> frontier{root};
-  std::vector<pid_t> living;
+  std::vector<pid_t> descendants;
   while (!frontier.empty()) {
     const pid_t parent = frontier.back();
     frontier.pop_back();
@@ -64,10 +63,10 @@ std::vector<pid_t> LivingDescendants(pid_t root) {
       if (entry.parent != parent || entry.descends) continue;
       entry.descends = true;
       frontier.push_back(entry.pid);
-      if (entry.state != 'Z' && entry.state != 'X') living.push_back(entry.pid);
+      descendants.push_back(entry.pid);
     }
   }
-  return living;
+  return descendants;
 }
 
 std::vector<pid_t> Children(pid_t parent) {

@@ -11,12 +11,12 @@
 /// parents never breaks. /proc/PID/task/*/children would be shorter but needs a kernel option.
 namespace rung {
 
-/// The descendants of `root` that still run, in no order; zombies are left out, since nothing is
-/// left of them but a status. A snapshot: a process that forks meanwhile may be missed, so callers
-/// that kill look again until it is empty.
-std::vector<pid_t> LivingDescendants(pid_t root);
+/// The descendants of `root`, in no order. Zombies are among them: a process whose main thread has
+/// ended reads as one in /proc while its other threads run. A snapshot: a process that forks
+/// meanwhile may be missed, so callers that kill look again until it is empty.
+std::vector<pid_t> Descendants(pid_t root);
 
-/// The children of `parent`, zombies included.
+/// The children of `parent`, zombies among them.
 std::vector<pid_t> Children(pid_t parent);
 
 }  // namespace rung

@@ -167,13 +167,13 @@ void Shim::BeginOrphanEnd() {
 
 bool Shim::KillEverything() {
   for (int pass = 0; pass < kKillPassesAtOnce; ++pass) {
-    const std::vector<pid_t> living = LivingDescendants(getpid());
-    for (const pid_t pid : living) kill(pid, SIGKILL);
+    const std::vector<pid_t> left = Descendants(getpid());
+    for (const pid_t pid : left) kill(pid, SIGKILL);
     ReapChildren();
-    if (living.empty()) break;
+    if (left.empty()) break;
   }
   kill_poll_ms_ = std::min(kill_poll_ms_ * 2, kKillPollMsMax);
-  // ECHILD: not even a zombie is left, so the leader's exit has been told.
+  // Only wait knows who is dead. ECHILD: not even a zombie is left, so the leader's exit is told.
   siginfo_t info{};
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }

@@ -211,6 +211,25 @@ TEST_F(ShimTest, WhatALeaderLeavesBehindIsKilledBeforeEmpty) {
   EXPECT_EQ(ShimExitStatus(), 0);
 }
 
+TEST_F(ShimTest, KillReachesAHelperWhoseMainThreadHasEnded) {
+  StartScript("setsid " RUNG_BINARY_DIR "/bin/ended_main_thread fifo & exec sleep 1000");
+  StartedPid();
+  const Process helper(FifoPid());
+  ASSERT_TRUE(helper.Found());
+  Command("kill");
+  EXPECT_EQ(Line(), "exited signal 9");
+  EXPECT_EQ(Line(), "empty");
+  EXPECT_TRUE(helper.Ends());
+}
+
+TEST_F(ShimTest, KillReachesALeaderWhoseMainThreadHasEnded) {
+  Start({RUNG_BINARY_DIR "/bin/ended_main_thread", "fifo"}, folder_);
+  EXPECT_EQ(StartedPid(), FifoPid());
+  Command("kill");
+  EXPECT_EQ(Line(), "exited signal 9");
+  EXPECT_EQ(Line(), "empty");
+}
+
 TEST_F(ShimTest, GroupKillByTheRankSparesTheShim) {
   StartScript("kill -KILL 0");
   StartedPid();
