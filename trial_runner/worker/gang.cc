@@ -79,11 +79,16 @@ void Gang::Launch() {
 }
 
 void Gang::Terminate(int32_t rank) {
-  if (const auto& process = ranks_.at(static_cast<size_t>(rank))->process) process->Terminate();
+  if (RankProcess* process = ProcessOf(rank)) process->Terminate();
 }
 
 void Gang::Kill(int32_t rank) {
-  if (const auto& process = ranks_.at(static_cast<size_t>(rank))->process) process->Kill();
+  if (RankProcess* process = ProcessOf(rank)) process->Kill();
+}
+
+RankProcess* Gang::ProcessOf(int32_t rank) const {
+  const auto index = static_cast<size_t>(rank);
+  return index < ranks_.size() ? ranks_[index]->process.get() : nullptr;
 }
 
 void Gang::BeginWork(int32_t rank) { ++ranks_.at(static_cast<size_t>(rank))->work; }

@@ -20,6 +20,8 @@
 /// The processes of one attempt and what they hold: shims, sockets, logs, GPUs and a port.
 namespace rung::worker {
 
+class RankProcess;
+
 /// What gangs share. All of it outlives them.
 struct GangEnvironment {
   boost::asio::io_context& io;
@@ -46,9 +48,10 @@ class Gang {
 
   /// Starts every rank, or emits LaunchFailed and starts none.
   void Launch();
-  /// SIGTERM to the rank's leader.
+  /// SIGTERM to the rank's leader. Nothing when no process of the rank was started, as before and
+  /// after a launch that failed.
   void Terminate(int32_t rank);
-  /// SIGKILL to everything of the rank.
+  /// SIGKILL to everything of the rank; as Terminate.
   void Kill(int32_t rank);
 
   /// Work on a rank's lines that goes on elsewhere: its RankGone waits for it.
@@ -64,6 +67,8 @@ class Gang {
   absl::Status Prepare(bool& refused);
   absl::Status OpenSockets();
   std::vector<std::string> EnvironmentOf(int32_t rank) const;
+  /// Null when the rank has no process.
+  RankProcess* ProcessOf(int32_t rank) const;
   /// No process of the rank is left: reads what they wrote, and goes on when it has been worked on.
   void WhenDrained(int32_t rank, std::function<void()> then);
 
