@@ -61,6 +61,7 @@ absl::Status RankProcess::Start(const ShimLaunch& launch) {
 void RankProcess::Detach() {
   emit_ = nullptr;
   before_gone_ = nullptr;
+  if (could_not_start_) return;  // its shim is ending: Read sees that, and reaps it
   boost::system::error_code ignored;
   control_.close(ignored);
 }
@@ -68,12 +69,12 @@ void RankProcess::Detach() {
 void RankProcess::Read() {
   boost::asio::async_read_until(
       control_, input_, '\n', [self = shared_from_this()](boost::system::error_code error, size_t) {
-        if (!self->emit_) return;
+        if (error == boost::asio::error::operation_aborted) return;  // by Detach
         if (error) return self->OnEnd();
         std::istream stream(&self->input_);
         std::string line;
         std::getline(stream, line);
-        self->OnLine(line);
+        if (self->emit_) self->OnLine(line);
         self->Read();
       });
 }

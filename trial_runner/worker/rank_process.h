@@ -36,7 +36,7 @@ class RankProcess : public std::enable_shared_from_this<RankProcess> {
   absl::Status Start(const ShimLaunch& launch);
   void Terminate() { Command("term\n"); }
   void Kill() { Command("kill\n"); }
-  /// The owner is going away: nothing is emitted any more.
+  /// The owner is going away: nothing is emitted any more. A shim that is ending is still reaped.
   void Detach();
 
  private:
