@@ -11,6 +11,7 @@
 #include <istream>
 #include <utility>
 
+#include "trial_runner/launch/environment.h"
 #include "trial_runner/launch/orphans.h"
 
 namespace rung::worker {
@@ -50,6 +51,7 @@ RankProcess::~RankProcess() = default;
 
 absl::Status RankProcess::Start(const ShimLaunch& launch) {
   stderr_path_ = launch.stderr_path;
+  socket_path_ = ValueOf(launch.environment, "RUNG_SOCKET");
   const absl::StatusOr<LaunchedShim> shim = LaunchShim(launch);
   if (!shim.ok()) return shim.status();
   shim_ = shim->pid;
@@ -95,8 +97,9 @@ void RankProcess::OnLine(const std::string& line) {
     exited_ = true;
     failed_ = event.code != 0 || event.signal != 0;
     emit_(event);
+  } else if (line == "empty") {
+    empty_ = true;  // RankGone follows the end of the connection
   }
-  // "empty" comes right before the end of the connection, which says the same.
 }
 
 void RankProcess::OnEnd() {
@@ -107,8 +110,9 @@ void RankProcess::OnEnd() {
   int status = 0;
   waitpid(shim_, &status, 0);
   if (could_not_start_) return;
-  if (!exited_) {  // the shim itself was killed, and the rank died with it (PR_SET_PDEATHSIG)
-    KillOrphans();
+  // Else the shim itself was killed. The rank died with it (PR_SET_PDEATHSIG), its helpers did not.
+  if (!empty_) KillOrphans(shim_, socket_path_);
+  if (!exited_) {
     exited_ = failed_ = true;
     emit_(RankExited{.attempt = attempt_, .rank = rank_, .code = 0, .signal = SIGKILL});
   }

@@ -53,9 +53,11 @@ class RankProcess : public std::enable_shared_from_this<RankProcess> {
   BeforeGone before_gone_;
   boost::asio::streambuf input_;
   std::string stderr_path_;
+  std::string socket_path_;  ///< names the rank in its processes' environments
   pid_t shim_ = -1;
   bool could_not_start_ = false;
   bool exited_ = false;
+  bool empty_ = false;  ///< the shim has said that no process is left
   bool failed_ = false;
 };
 

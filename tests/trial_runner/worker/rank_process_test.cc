@@ -4,20 +4,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "trial_runner/shim/process_tree.h"
 
 namespace rung::worker {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -92,6 +96,52 @@ TEST_F(RankProcessTest, ShimOfARankThatCouldNotStartIsReapedAlsoWhenItsOwnerIsGo
   io_.run();
   EXPECT_THAT(NewChildren(), IsEmpty());
   EXPECT_THAT(events_, SizeIs(1));
+}
+
+TEST_F(RankProcessTest, KilledShimLeavesNoProcessAndOthersAreSpared) {
+  const pid_t other = fork();
+  if (other == 0) {
+    execlp("sleep", "sleep", "1000", nullptr);
+    _exit(127);
+  }
+  Start({"sh", "-c",
+         "(setsid sh -c 'echo $$ >fifo; exec sleep 1000' &); "
+         "(setsid " RUNG_BINARY_DIR "/bin/ended_main_thread fifo &); sleep 1000"});
+  const int first = FifoProcess();
+  const int second = FifoProcess();
+  for (const pid_t child : NewChildren()) {
+    if (child != other) kill(child, SIGKILL);
+  }
+  io_.run();
+  EXPECT_TRUE(Ends(first));
+  EXPECT_TRUE(Ends(second));
+  EXPECT_THAT(NewChildren(), ElementsAre(other));
+  EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0);  // it lives
+  ASSERT_THAT(events_, SizeIs(3));
+  EXPECT_EQ(std::get<RankExited>(events_[1]).signal, SIGKILL);
+  EXPECT_TRUE(std::holds_alternative<RankGone>(events_[2]));
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+}
+
+TEST_F(RankProcessTest, ShimThatIsKilledAfterItsLeaderEndedLeavesNoProcess) {
+  shim_path_ = folder_ + "/shim";  // says what a shim says by its control connection, number 3
+  std::ofstream(shim_path_) << "#!/bin/sh\n"
+                            << "cd " << folder_ << "\n"
+                            << "echo started $$ >&3\n"
+                            << "setsid sh -c 'echo $$ >fifo; exec sleep 1000' 3>&- &\n"
+                            << "until test -e go; do sleep 0.01; done\n"
+                            << "echo exited code 0 >&3\n"
+                            << "kill -KILL $$\n";
+  chmod(shim_path_.c_str(), 0700);
+  Start({"true"});
+  const int helper = FifoProcess();
+  std::ofstream(folder_ + "/go");
+  io_.run();
+  EXPECT_TRUE(Ends(helper));
+  EXPECT_THAT(NewChildren(), IsEmpty());
+  ASSERT_THAT(events_, SizeIs(3));
+  EXPECT_EQ(std::get<RankExited>(events_[1]).code, 0);
 }
 
 }  // namespace
