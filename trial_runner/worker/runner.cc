@@ -181,11 +181,13 @@ void Runner::OnRankExited(const RankExited& event, MonoTime now, Effects& out) {
   attempt->window.OnRankExited(event.rank, now, out);
   if (connected_ && !attempt->discarded) out.push_back(TellRankExited{event.attempt, event.rank});
 
-  const bool failed = rank.exit_code != 0 && !rank.signalled && !attempt->stop_wanted &&
-                      !attempt->start_failure && attempt->failed_rank < 0;
+  const bool failed =
+      rank.exit_code != 0 && !rank.signalled && !attempt->start_failure && attempt->failed_rank < 0;
   if (!failed) return;
-  attempt->failed_rank = event.rank;
-  attempt->message = DescribeExit(event.rank, rank.exit_code, rank.signal);
+  if (!attempt->stop_wanted) {  // else the decision stays the cause, whatever the status
+    attempt->failed_rank = event.rank;
+    attempt->message = DescribeExit(event.rank, rank.exit_code, rank.signal);
+  }
   attempt->state = AttemptState::kStopping;
   attempt->kill_grace = attempt->spec.failure_grace;
   Terminate(*attempt, now, out);

@@ -22,7 +22,7 @@
 ///                         └ could not start, or refused: Exited
 ///
 /// - A gang starts whole or not at all. When a rank fails, its peers get SIGTERM at once and
-///   SIGKILL after `failure_grace`.
+///   SIGKILL after `failure_grace`, also after a decision to stop or pause.
 /// - A stop or pause decision waits the grace that came with it for the trial to end by itself,
 ///   then SIGTERM to the leaders, `grace` again, then SIGKILL to everything; StopAttempt at once
 ///   starts at SIGTERM.

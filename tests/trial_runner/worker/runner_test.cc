@@ -287,6 +287,23 @@ TEST_F(RunnerTest, TrialThatEndsAfterAStopDecisionIsStoppedWhateverItsStatus) {
   }
 }
 
+TEST_F(RunnerTest, RankThatFailsAfterAStopDecisionEndsItsPeers) {
+  Connect();
+  Run(Spec(1, 3));
+  Report(Id(1), 0, 10);
+  Answer(Id(1), 10, {1}, Decision::kStop, milliseconds(600'000));  // finish_grace
+  Exit(Id(1), 2, 0);
+  EXPECT_THAT(Terminated(), IsEmpty());
+  Exit(Id(1), 1, 0, 9);
+  EXPECT_THAT(Terminated(), ElementsAre(0));    // it would wait for rank 1
+  Pass(milliseconds(2'000));                    // failure_grace
+  EXPECT_THAT(Killed(), ElementsAre(0, 1, 2));  // and what the others left
+  Exit(Id(1), 0, 0, 9);
+  for (const int32_t rank : {0, 1, 2}) Gone(Id(1), rank);
+  EXPECT_EQ(OnlyExit().cause, ExitCause::kStopped);
+  EXPECT_EQ(OnlyExit().failed_rank, -1);
+}
+
 TEST_F(RunnerTest, StopAtOnceStartsAtSigterm) {
   Connect();
   Run(Spec(1, 2));
