@@ -26,19 +26,31 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// Closed at the end of its scope.
+struct Descriptor {
+  Descriptor() = default;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int fd = -1;
+};
+
 /// File actions and attributes of one spawn, destroyed with it.
 class SpawnPlan {
  public:
-  SpawnPlan(const ShimLaunch& launch, int shim_control_fd)
-      : lock_fd_(launch.lock_fd < 0 ? -1 : fcntl(launch.lock_fd, F_DUPFD_CLOEXEC, kLockFd + 1)) {
+  /// `lock_fd`: above the numbers that the actions write to; −1: none.
+  SpawnPlan(const ShimLaunch& launch, int shim_control_fd, int lock_fd) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
     constexpr int kAppend = O_WRONLY | O_CREAT | O_APPEND;
     posix_spawn_file_actions_addopen(&actions_, 1, launch.stdout_path.c_str(), kAppend, 0600);
     posix_spawn_file_actions_addopen(&actions_, 2, launch.stderr_path.c_str(), kAppend, 0600);
     posix_spawn_file_actions_adddup2(&actions_, shim_control_fd, kControlFd);
-    const bool locks = lock_fd_ >= 0;
-    if (locks) posix_spawn_file_actions_adddup2(&actions_, lock_fd_, kLockFd);
+    const bool locks = lock_fd >= 0;
+    if (locks) posix_spawn_file_actions_adddup2(&actions_, lock_fd, kLockFd);
     posix_spawn_file_actions_addclosefrom_np(&actions_, locks ? kLockFd + 1 : kLockFd);
 
     posix_spawnattr_init(&attributes_);
@@ -54,7 +66,6 @@ class SpawnPlan {
   ~SpawnPlan() {
     posix_spawn_file_actions_destroy(&actions_);
     posix_spawnattr_destroy(&attributes_);
-    if (lock_fd_ >= 0) close(lock_fd_);
   }
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
@@ -63,7 +74,6 @@ class SpawnPlan {
   const posix_spawnattr_t* attributes() const { return &attributes_; }
 
  private:
-  int lock_fd_;  ///< above the numbers that the actions write to
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
@@ -72,12 +82,20 @@ class SpawnPlan {
 
 absl::StatusOr<LaunchedShim> LaunchShim(const ShimLaunch& launch) {
   RUNG_CHECK(!launch.command.empty());
+  Descriptor lock;
+  if (launch.lock_fd >= 0) {
+    lock.fd = fcntl(launch.lock_fd, F_DUPFD_CLOEXEC, kLockFd + 1);
+    // A shim without the lock would let a later worker give the rank's GPUs to others.
+    if (lock.fd < 0) {
+      return absl::ResourceExhaustedError(fmt::format("lock of a rank: {}", std::strerror(errno)));
+    }
+  }
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
     return absl::ResourceExhaustedError(
         fmt::format("control connection of a rank: {}", std::strerror(errno)));
   }
-  const SpawnPlan plan(launch, sockets[1]);
+  const SpawnPlan plan(launch, sockets[1], lock.fd);
   std::vector<std::string> arguments{launch.shim_path, std::to_string(kControlFd),
                                      launch.working_dir};
   arguments.insert(arguments.end(), launch.command.begin(), launch.command.end());

@@ -25,7 +25,5 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  // The rank gets neither the control connection nor the daemon's lock.
-  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   return rung::Shim(static_cast<int>(fd)).Run(argv[2], argv + 3);
 }

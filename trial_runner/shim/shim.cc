@@ -1,5 +1,6 @@
 #include "trial_runner/shim/shim.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "trial_runner/shim/process_tree.h"
@@ -33,6 +35,22 @@ sigset_t WatchedSignals() {
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   return signals;
+}
+
+/// The rank gets neither the control connection nor the daemon's lock. False, with errno: it would.
+bool HideDescriptors() {
+  constexpr int kFirst = 3;
+  if (close_range(kFirst, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return true;
+  // Before Linux 5.11, or forbidden by a sandbox.
+  DIR* folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return false;
+  bool hidden = true;
+  while (const dirent* item = readdir(folder)) {
+    const int fd = std::atoi(item->d_name);
+    if (fd >= kFirst && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) hidden = false;
+  }
+  closedir(folder);
+  return hidden;
 }
 
 /// In the forked child; only async-signal-safe calls.
@@ -98,6 +116,7 @@ int Shim::Run(const char* working_dir, char* const argv[]) {
 }
 
 std::string Shim::Start(const char* working_dir, char* const argv[]) {
+  if (!HideDescriptors()) return std::string("descriptors: ") + std::strerror(errno);
   int failure_pipe[2];
   if (pipe2(failure_pipe, O_CLOEXEC) != 0) return std::string("pipe: ") + std::strerror(errno);
   const pid_t shim = getpid();

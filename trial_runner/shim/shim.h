@@ -29,7 +29,8 @@ class Shim {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `control_fd`: connected stream socket, owned by the caller, closed on exec.
+  /// `control_fd`: connected stream socket, owned by the caller; no descriptor but 0, 1 and 2 goes
+  /// on to the rank.
   explicit Shim(int control_fd) : control_fd_(control_fd) {}
 
   /// Starts `argv` (null-terminated; found by PATH) in `working_dir` (empty: the current one),
