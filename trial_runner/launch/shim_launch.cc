@@ -97,7 +97,7 @@ absl::StatusOr<LaunchedShim> LaunchShim(const ShimLaunch& launch) {
   }
   const SpawnPlan plan(launch, sockets[1], lock.fd);
   std::vector<std::string> arguments{launch.shim_path, std::to_string(kControlFd),
-                                     launch.working_dir};
+                                     std::to_string(launch.descriptors_max), launch.working_dir};
   arguments.insert(arguments.end(), launch.command.begin(), launch.command.end());
 
   LaunchedShim shim{.pid = -1, .control_fd = sockets[0]};

@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ShimLaunch {
   std::string stderr_path;
   /// A lock that the shim holds as long as it lives, by inheriting it; −1: none.
   int lock_fd = -1;
+  int64_t descriptors_max = 0;  ///< the rank's soft limit of open descriptors; 0: the daemon's own
 };
 
 struct LaunchedShim {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -51,6 +52,15 @@ bool HideDescriptors() {
   }
   closedir(folder);
   return hidden;
+}
+
+/// Sets the soft limit; 0: leaves it. False, with errno, when it cannot be set.
+bool LimitDescriptors(int64_t descriptors_max) {
+  if (descriptors_max == 0) return true;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  limit.rlim_cur = std::min(static_cast<rlim_t>(descriptors_max), limit.rlim_max);
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 /// In the forked child; only async-signal-safe calls.
@@ -116,7 +126,9 @@ int Shim::Run(const char* working_dir, char* const argv[]) {
 }
 
 std::string Shim::Start(const char* working_dir, char* const argv[]) {
-  if (!HideDescriptors()) return std::string("descriptors: ") + std::strerror(errno);
+  if (!HideDescriptors() || !LimitDescriptors(descriptors_max_)) {
+    return std::string("descriptors: ") + std::strerror(errno);
+  }
   int failure_pipe[2];
   if (pipe2(failure_pipe, O_CLOEXEC) != 0) return std::string("pipe: ") + std::strerror(errno);
   const pid_t shim = getpid();

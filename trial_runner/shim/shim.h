@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -30,8 +31,9 @@ class Shim {
   using Clock = std::chrono::steady_clock;
 
   /// `control_fd`: connected stream socket, owned by the caller; no descriptor but 0, 1 and 2 goes
-  /// on to the rank.
-  explicit Shim(int control_fd) : control_fd_(control_fd) {}
+  /// on to the rank. `descriptors_max`: the rank's soft limit of them; 0: this process's own.
+  Shim(int control_fd, int64_t descriptors_max)
+      : control_fd_(control_fd), descriptors_max_(descriptors_max) {}
 
   /// Starts `argv` (null-terminated; found by PATH) in `working_dir` (empty: the current one),
   /// watches it to its end, and returns when no descendant is left. Returns the exit status of the
@@ -52,6 +54,7 @@ class Shim {
   void Say(const std::string& line);
 
   int control_fd_;
+  int64_t descriptors_max_;
   int signal_fd_ = -1;
   bool control_open_ = true;
   std::string control_buffer_;

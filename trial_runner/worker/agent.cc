@@ -60,7 +60,8 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
                         .ports = ports_,
                         .gpus = gpus_,
                         .shim_path = config_.shim_path,
-                        .outer = config_.outer_environment},
+                        .outer = config_.outer_environment,
+                        .descriptors_max = config_.rank_descriptors_max},
       runner_(inventory_.total, config_.limits),
       channel_(MakeChannel(config_.server.target)),
       uploads_(channel_, config_.token) {

@@ -38,6 +38,7 @@ struct AgentConfig {
   TokenFile token{};
   std::string shim_path;
   std::vector<std::string> outer_environment{};
+  int64_t rank_descriptors_max = 0;  ///< soft limit of open descriptors; 0: this process's own
   Limits limits{};
 };
 

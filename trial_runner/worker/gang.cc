@@ -71,7 +71,8 @@ void Gang::Launch() {
                              .environment = EnvironmentOf(index),
                              .stdout_path = logs / WorkerHome::StdoutName(index),
                              .stderr_path = logs / WorkerHome::StderrName(index),
-                             .lock_fd = environment_.home.ranks_lock_fd()});
+                             .lock_fd = environment_.home.ranks_lock_fd(),
+                             .descriptors_max = environment_.descriptors_max});
     if (!status.ok()) {
       emit_(RankCouldNotStart{spec_.attempt, index, std::string(status.message())});
     }

@@ -31,6 +31,7 @@ struct GangEnvironment {
   GpuSlots& gpus;
   std::string shim_path;
   std::vector<std::string> outer;  ///< the daemon's own environment
+  int64_t descriptors_max = 0;     ///< of a rank, as ShimLaunch has it
 };
 
 class Gang {

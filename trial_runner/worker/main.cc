@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "trial_runner/launch/descriptor_limit.h"
 #include "trial_runner/worker/agent.h"
 
 extern char** environ;
@@ -143,7 +144,8 @@ int Serve(const Options& options, const ServerAddress& server,
       .server = server,
       .token = *token,
       .shim_path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "rung-shim",
-      .outer_environment = OuterEnvironment()};
+      .outer_environment = OuterEnvironment(),
+      .rank_descriptors_max = RaiseDescriptorLimit()};
   if (access(config.shim_path.c_str(), X_OK) != 0) {
     return Fail(kFailed,
                 fmt::format("'{}' is missing: it belongs beside rung-worker", config.shim_path));

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -93,7 +94,8 @@ class ShimTest : public ::testing::Test {
                     .environment = {"PATH=/usr/bin:/bin"},
                     .stdout_path = Path("out"),
                     .stderr_path = Path("err"),
-                    .lock_fd = fifo_});  // any descriptor will do
+                    .lock_fd = fifo_,  // any descriptor will do
+                    .descriptors_max = descriptors_max_});
     ASSERT_TRUE(shim.ok()) << shim.status();
     shim_ = *shim;
   }
@@ -142,6 +144,7 @@ class ShimTest : public ::testing::Test {
   int fifo_ = -1;
   LaunchedShim shim_;
   bool reaped_ = false;
+  int64_t descriptors_max_ = 0;
   std::string buffer_;
 };
 
@@ -306,6 +309,16 @@ TEST_F(ShimTest, RankSeesNoDescriptorAlsoWhereCloseRangeIsNotKnown) {
   for (int i = 0; i < 4; ++i) fds.push_back(FifoLine());
   EXPECT_THAT(fds, ElementsAre("0", "1", "2", "3"));
   EXPECT_EQ(Line(), "exited code 0");
+}
+
+TEST_F(ShimTest, RankHasItsOwnLimitOfOpenDescriptors) {
+  descriptors_max_ = 77;
+  StartScript("ulimit -S -n >fifo; ulimit -H -n >fifo; exit 0");
+  StartedPid();
+  EXPECT_EQ(FifoLine(), "77");
+  rlimit own{};
+  getrlimit(RLIMIT_NOFILE, &own);
+  EXPECT_EQ(FifoLine(), std::to_string(own.rlim_max));
 }
 
 TEST_F(ShimTest, NoShimStartsWithoutTheLockThatItIsToHold) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -16,6 +17,7 @@
 namespace rung::worker {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -24,8 +26,9 @@ constexpr const char* kProgram = RUNG_BINARY_DIR "/bin/rung-worker ";
 /// A running rung-worker; its output and, at its end, its exit status.
 class Program {
  public:
-  explicit Program(const std::string& arguments)
-      : pipe_(popen((std::string("exec ") + kProgram + arguments + " 2>&1").c_str(), "r")) {}
+  /// `before`: what the shell does first.
+  explicit Program(const std::string& arguments, const std::string& before = "")
+      : pipe_(popen((before + "exec " + kProgram + arguments + " 2>&1").c_str(), "r")) {}
   ~Program() {
     if (pipe_ != nullptr) pclose(pipe_);
   }
@@ -105,6 +108,40 @@ TEST_F(WorkerProgramTest, AWrongTokenEndsItAndTheFileIsNamed) {
   EXPECT_THAT(output, HasSubstr("with the token of '" + file + "': the token is not in the"));
   EXPECT_EQ(program.ExitStatus(), 1);
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/worker.json"));
+}
+
+TEST_F(WorkerProgramTest, ManyDescriptorsAreForItselfAndTheUsualOnesForItsTrials) {
+  FakeScheduler scheduler("unix:" + folder_ + "/s");
+  scheduler.Start([&](const v1::WorkerMessage& message) {
+    std::vector<v1::SchedulerMessage> replies(message.has_hello() ? 2 : 0);
+    if (replies.empty()) return replies;
+    replies[0].mutable_welcome()->set_heartbeat_ms(100);
+    v1::StartAttempt& start = *replies[1].mutable_start_attempt();
+    start.mutable_attempt()->set_experiment_id(1);
+    start.set_params_json("{}");
+    for (const char* argument : {"sh", "-c", "ulimit -S -n; ulimit -H -n"}) {
+      start.mutable_trial()->add_command(argument);
+    }
+    start.mutable_trial()->set_working_dir(folder_);
+    start.mutable_trial()->set_processes(1);
+    start.mutable_trial()->mutable_per_process()->set_milli_cpus(1);
+    start.mutable_trial()->set_reduce(v1::REDUCE_RANK0);
+    return replies;
+  });
+  const std::string home = folder_ + "/h";
+  Program program("--server unix:" + folder_ + "/s --gpus 0 --home " + home,
+                  "ulimit -S -n 100; ulimit -H -n 300; ");
+  scheduler.Await([](const v1::WorkerMessage& m) { return m.has_attempt_exited(); });
+  std::ifstream log(home + "/logs/1.0.0/rank0.out");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "100\n300\n");
+
+  std::ifstream record(home + "/worker.json");
+  const pid_t pid = nlohmann::json::parse(record)["pid"].get<pid_t>();
+  std::ifstream limits("/proc/" + std::to_string(pid) + "/limits");
+  const std::string text(std::istreambuf_iterator<char>(limits), {});
+  EXPECT_THAT(text, ContainsRegex("Max open files +300 +300"));
+  kill(pid, SIGTERM);
+  program.ReadUntil("");
 }
 
 TEST_F(WorkerProgramTest, OneWorkerAHomeAndSigtermEndsIt) {
