@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <utility>
 
 #include "trial_runner/worker/trial_message.h"
@@ -20,6 +21,7 @@ using boost::system::error_code;
 constexpr size_t kReadBytes = 16 * 1'024;
 /// What a dead rank can have left: the kernel's buffer, of at most a few hundred KiB.
 constexpr size_t kDrainBytesMax = 8 << 20;
+constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 }  // namespace
 
@@ -150,7 +152,11 @@ absl::StatusOr<std::unique_ptr<TrialSocket>> TrialSocket::Open(boost::asio::io_c
 
 TrialSocket::TrialSocket(boost::asio::io_context& io, std::string path, RequestTable& requests,
                          OnLine on_line)
-    : path_(std::move(path)), requests_(requests), on_line_(std::move(on_line)), acceptor_(io) {}
+    : path_(std::move(path)),
+      requests_(requests),
+      on_line_(std::move(on_line)),
+      acceptor_(io),
+      accept_retry_(io) {}
 
 TrialSocket::~TrialSocket() {
   for (const auto& connection : connections_) connection->Close();
@@ -173,17 +179,23 @@ void TrialSocket::Accept() {
   const std::weak_ptr<bool> alive = alive_;
   acceptor_.async_wait(Protocol::acceptor::wait_read, [this, alive](error_code error) {
     if (error || alive.expired() || !acceptor_.is_open()) return;
-    AcceptWaiting();
-    Accept();
+    if (AcceptWaiting()) return Accept();
+    // The connection goes on being ready, so that waiting for it would take all of the processor.
+    accept_retry_.expires_after(kAcceptRetry);
+    accept_retry_.async_wait([this, alive](error_code canceled) {
+      if (!canceled && !alive.expired() && acceptor_.is_open()) Accept();
+    });
   });
 }
 
-void TrialSocket::AcceptWaiting() {
-  for (error_code error; !error;) {
+bool TrialSocket::AcceptWaiting() {
+  error_code error;
+  while (!error) {
     Protocol::socket socket(acceptor_.get_executor());
     acceptor_.accept(socket, error);
     if (!error) Welcome(std::move(socket));
   }
+  return error == boost::asio::error::would_block;
 }
 
 void TrialSocket::Welcome(Protocol::socket socket) {

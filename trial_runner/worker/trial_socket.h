@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,13 +48,15 @@ class TrialSocket {
   TrialSocket(boost::asio::io_context& io, std::string path, RequestTable& requests,
               OnLine on_line);
   void Accept();
-  void AcceptWaiting();
+  /// False when this process can open no more descriptors: who waits is left waiting.
+  bool AcceptWaiting();
   void Welcome(Protocol::socket socket);
 
   std::string path_;
   RequestTable& requests_;
   OnLine on_line_;
   Protocol::acceptor acceptor_;
+  boost::asio::steady_timer accept_retry_;
   // Shared with the completion handlers of their reads and writes, which outlive the socket.
   std::vector<std::shared_ptr<Connection>> connections_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // tells handlers when it is gone

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -173,6 +174,28 @@ TEST_F(TrialSocketTest, SeventeenthConnectionIsRefusedUntilOneEnds) {
   accepted.Write("a\n");
   Settle();
   EXPECT_EQ(accepted.Read(), "re: a\n");
+}
+
+TEST_F(TrialSocketTest, WithoutADescriptorItWaitsAndAcceptsLater) {
+  Client client(path_);
+  client.Write("a\n");
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int lowest_free = dup(0);
+  close(lowest_free);
+  rlimit used_up = before;
+  used_up.rlim_cur = static_cast<rlim_t>(lowest_free);
+  setrlimit(RLIMIT_NOFILE, &used_up);
+  int turns = 0;
+  while (turns < 100 && io_.poll() > 0) ++turns;
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_LT(turns, 100);  // else it would run for ever
+  std::string answer;
+  while (answer.empty()) {
+    io_.run_one();
+    answer = client.Read();
+  }
+  EXPECT_EQ(answer, "re: a\n");
 }
 
 TEST_F(TrialSocketTest, DrainHandsOverWhatDeadClientsWrote) {
