@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+
+#include "trial_runner/launch/visible_gpus.h"
 
 namespace rung {
 namespace {
+
+constexpr size_t kGpusMax = 1'024;
 
 int64_t AffinityCpus() {
   cpu_set_t cpus;
@@ -29,6 +34,14 @@ int64_t MemoryBytes() {
   return bytes;
 }
 
+/// Up to `count` GPUs, the new ones with the indices that are free, in place of an UUID too.
+void AddByIndex(size_t count, std::vector<Gpu>& gpus) {
+  for (int32_t index = 0; gpus.size() < count; ++index) {
+    if (std::ranges::count(gpus, index, &Gpu::index) > 0) continue;
+    gpus.push_back({.uuid = std::to_string(index), .name = "unknown", .index = index});
+  }
+}
+
 }  // namespace
 
 Inventory TakeInventory(const InventoryOverrides& overrides) {
@@ -36,17 +49,22 @@ Inventory TakeInventory(const InventoryOverrides& overrides) {
   std::string note;
   inventory.gpus = FindGpus(note);
   if (!note.empty()) inventory.notes.push_back(note);
-  if (overrides.gpus) {
-    const size_t wanted = static_cast<size_t>(std::max(*overrides.gpus, 0));
-    if (wanted > inventory.gpus.size()) {
-      inventory.notes.push_back(fmt::format("--gpus {}: {} found, the others go by their index",
-                                            wanted, inventory.gpus.size()));
-    }
-    while (inventory.gpus.size() < wanted) {
-      inventory.gpus.push_back({.uuid = std::to_string(inventory.gpus.size()), .name = "unknown"});
-    }
-    inventory.gpus.resize(wanted);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const size_t found = inventory.gpus.size();
+  const size_t wanted = static_cast<size_t>(std::max(overrides.gpus.value_or(0), 0));
+  if (wanted > found) {
+    inventory.notes.push_back(
+        fmt::format("--gpus {}: {} found, the others go by their index", wanted, found));
+    AddByIndex(visible == nullptr ? wanted : kGpusMax, inventory.gpus);
   }
+  if (visible != nullptr) {
+    note.clear();
+    inventory.gpus = VisibleGpus(inventory.gpus, visible, note);
+    if (!note.empty()) inventory.notes.push_back(note);
+    inventory.notes.push_back(fmt::format("CUDA_VISIBLE_DEVICES '{}' leaves {} of {} GPUs", visible,
+                                          inventory.gpus.size(), std::max(found, wanted)));
+  }
+  if (overrides.gpus) inventory.gpus.resize(std::min(wanted, inventory.gpus.size()));
   inventory.total = {.milli_cpus = overrides.milli_cpus.value_or(AffinityCpus() * 1000),
                      .memory_bytes = overrides.memory_bytes.value_or(MemoryBytes()),
                      .gpus = static_cast<int32_t>(inventory.gpus.size())};

@@ -25,8 +25,9 @@ struct Inventory {
 };
 
 /// CPUs of the process's affinity mask, memory of the machine or of its cgroup's limit, GPUs by
-/// NVML. An override of GPUs takes the first ones; what it names beyond those found gets its index
-/// in place of an UUID, for drivers that NVML does not see and for tests.
+/// NVML, of which CUDA_VISIBLE_DEVICES, when it is set, leaves some (visible_gpus.h). An override
+/// of GPUs takes the first ones; the indices that NVML does not find stand for themselves then, for
+/// drivers that it does not see and for tests.
 Inventory TakeInventory(const InventoryOverrides& overrides);
 
 }  // namespace rung

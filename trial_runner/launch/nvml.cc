@@ -11,11 +11,6 @@ namespace {
 // Own declarations of the part of NVML's stable C interface used here: its header is not free.
 using NvmlResult = int;  // 0 is success
 using NvmlDevice = void*;
-struct NvmlMemory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
 constexpr unsigned kTextBytes = 96;
 
 struct NvmlLibrary {
@@ -25,7 +20,6 @@ struct NvmlLibrary {
   NvmlResult (*device_by_index)(unsigned, NvmlDevice*) = nullptr;
   NvmlResult (*device_uuid)(NvmlDevice, char*, unsigned) = nullptr;
   NvmlResult (*device_name)(NvmlDevice, char*, unsigned) = nullptr;
-  NvmlResult (*device_memory)(NvmlDevice, NvmlMemory*) = nullptr;
 };
 
 template <typename Function>
@@ -40,8 +34,7 @@ bool ResolveAll(void* library, NvmlLibrary& nvml) {
          Resolve(library, "nvmlDeviceGetCount_v2", nvml.device_count) &&
          Resolve(library, "nvmlDeviceGetHandleByIndex_v2", nvml.device_by_index) &&
          Resolve(library, "nvmlDeviceGetUUID", nvml.device_uuid) &&
-         Resolve(library, "nvmlDeviceGetName", nvml.device_name) &&
-         Resolve(library, "nvmlDeviceGetMemoryInfo", nvml.device_memory);
+         Resolve(library, "nvmlDeviceGetName", nvml.device_name);
 }
 
 std::vector<Gpu> ReadGpus(const NvmlLibrary& nvml, std::string& note) {
@@ -55,17 +48,14 @@ std::vector<Gpu> ReadGpus(const NvmlLibrary& nvml, std::string& note) {
     NvmlDevice device = nullptr;
     char uuid[kTextBytes] = "";
     char name[kTextBytes] = "";
-    NvmlMemory memory{};
     if (nvml.device_by_index(index, &device) != 0 ||
         nvml.device_uuid(device, uuid, kTextBytes) != 0) {
       note += fmt::format("GPU {} does not answer and is left out; ", index);
       continue;
     }
-    // A name or size that cannot be read does not keep a GPU from training.
+    // A name that cannot be read does not keep a GPU from training.
     if (nvml.device_name(device, name, kTextBytes) != 0) name[0] = '\0';
-    if (nvml.device_memory(device, &memory) != 0) memory.total = 0;
-    gpus.push_back(
-        {.uuid = uuid, .name = name, .memory_bytes = static_cast<int64_t>(memory.total)});
+    gpus.push_back({.uuid = uuid, .name = name, .index = static_cast<int32_t>(index)});
   }
   return gpus;
 }

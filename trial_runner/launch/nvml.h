@@ -10,7 +10,7 @@ namespace rung {
 struct Gpu {
   std::string uuid;  ///< `GPU-…`: what CUDA_VISIBLE_DEVICES takes; indices differ between tools
   std::string name{};
-  int64_t memory_bytes = 0;
+  int32_t index = 0;  ///< in the driver's order, of GPUs that do not answer too
 };
 
 /// The GPUs in the driver's order (PCI bus), from $RUNG_NVML_PATH or libnvidia-ml.so.1. Empty

@@ -83,7 +83,8 @@ void DeclareOptions(CLI::App& app, Options& options) {
   app.add_option("--cpus", options.cpus, "CPUs to offer instead of those found")
       ->check(CLI::Range(0.001, 1e6));
   app.add_option("--memory", options.memory, "Memory to offer, like 8GiB");
-  app.add_option("--gpus", options.gpus, "GPUs to offer: the first N of those found")
+  app.add_option("--gpus", options.gpus,
+                 "GPUs to offer: the first N of those found (of $CUDA_VISIBLE_DEVICES, if set)")
       ->check(CLI::Range(0, 1024));
   app.add_option("--log-level", options.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));

@@ -4,9 +4,6 @@
 #include <cstdio>
 
 extern "C" {
-struct FakeMemory {
-  unsigned long long total, free, used;
-};
 int nvmlInit_v2() { return 0; }
 int nvmlShutdown() { return 0; }
 int nvmlDeviceGetCount_v2(unsigned* count) {
@@ -24,10 +21,6 @@ int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
 }
 int nvmlDeviceGetName(void*, char* text, unsigned size) {
   std::snprintf(text, size, "Fake 9000");
-  return 0;
-}
-int nvmlDeviceGetMemoryInfo(void*, FakeMemory* memory) {
-  *memory = {.total = 80'000'000'000, .free = 1, .used = 2};
   return 0;
 }
 }
