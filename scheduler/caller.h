@@ -7,15 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "proto/token.h"
+
 /// Who calls, and with which version. Insecure credentials carry no identity in gRPC: the transport
 /// and a token do.
 namespace rung {
-
-/// One line of the token file.
-struct Token {
-  std::string name;
-  std::string secret;
-};
 
 class CallerCheck {
  public:

@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSocketPathBytesMax = 100;
-constexpr size_t kTokenFileBytesMax = 1 << 20;
 
 absl::Status Failed(std::string_view what, const fs::path& path) {
   return absl::FailedPreconditionError(
@@ -89,22 +88,6 @@ absl::Status CreateFile(const fs::path& path, std::string_view text) {
   const absl::Status status = written ? absl::OkStatus() : Failed("cannot write", path);
   close(fd);
   return status;
-}
-
-absl::StatusOr<std::vector<Token>> ParseTokens(const std::string& text, const fs::path& path) {
-  std::vector<Token> tokens;
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    if (line.empty() || line[0] == '#') continue;
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos || colon == 0 || colon + 1 == line.size()) {
-      return absl::FailedPreconditionError(
-          fmt::format("{}:{}: must be name:secret", path.string(), number));
-    }
-    tokens.push_back({.name = line.substr(0, colon), .secret = line.substr(colon + 1)});
-  }
-  return tokens;
 }
 
 }  // namespace
@@ -172,7 +155,7 @@ absl::StatusOr<std::vector<Token>> ServiceHome::Tokens(const std::string& login)
   std::ostringstream text;
   text << file.rdbuf();
   if (!file) return Failed("cannot read", token_file());
-  return ParseTokens(text.str(), token_file());
+  return ParseTokens(text.str(), token_file().string());
 }
 
 absl::Status ServiceHome::WriteRecord(const ServiceRecord& record) const {

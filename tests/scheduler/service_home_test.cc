@@ -111,6 +111,8 @@ TEST_F(ServiceHomeTest, RefusesATokenFileThatOthersCanReadOrThatHasNoSecret) {
   ASSERT_EQ(chmod(home->token_file().c_str(), 0600), 0);
   EXPECT_THAT(std::string(home->Tokens("ada").status().message()),
               HasSubstr("token:4: must be name:secret"));
+  std::ofstream(home->token_file()) << "ada:sec\tret\n";  // which no client could show
+  EXPECT_THAT(std::string(home->Tokens("ada").status().message()), HasSubstr("found byte 0x09"));
 }
 
 TEST_F(ServiceHomeTest, TheRecordSaysWhereTheSchedulerIs) {
