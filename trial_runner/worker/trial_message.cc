@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/edit_distance.h"
 #include "core/json_syntax.h"
 #include "core/metric_name.h"
 
@@ -31,19 +32,6 @@ std::string Found(const json& value) {
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > kQuotedBytesMax) text = text.substr(0, kQuotedBytesMax) + "…";
   return text;
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
 }
 
 void CheckKeys(const json& object, const char* where,
