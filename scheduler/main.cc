@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "scheduler/quantity.h"
+#include "core/quantity.h"
 #include "scheduler/service.h"
 
 /// rung-scheduler: reads the flags, starts the service, runs its loop until SIGTERM or SIGINT.

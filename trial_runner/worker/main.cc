@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "core/quantity.h"
 #include "trial_runner/launch/descriptor_limit.h"
 #include "trial_runner/worker/agent.h"
 
@@ -46,31 +47,6 @@ struct Options {
   bool insecure_network = false;
   std::string tls;
 };
-
-/// "8GiB", "512 MiB", "1e9" → bytes; nullopt for anything else.
-std::optional<int64_t> ParseBytes(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  std::erase(unit, ' ');
-  constexpr std::pair<const char*, double> kUnits[] = {{"", 1},
-                                                       {"B", 1},
-                                                       {"kB", 1e3},
-                                                       {"MB", 1e6},
-                                                       {"GB", 1e9},
-                                                       {"TB", 1e12},
-                                                       {"KiB", 1024.0},
-                                                       {"MiB", 1048576.0},
-                                                       {"GiB", 1024.0 * 1048576.0},
-                                                       {"TiB", 1048576.0 * 1048576.0}};
-  for (const auto& [name, factor] : kUnits) {
-    const double bytes = number * factor;
-    if (end != text.c_str() && unit == name && bytes >= 1 && bytes < 9e18) {
-      return static_cast<int64_t>(bytes);
-    }
-  }
-  return std::nullopt;
-}
 
 void DeclareOptions(CLI::App& app, Options& options) {
   app.add_option("--server", options.server, "Scheduler, required: HOST:PORT, unix:PATH or /PATH")
@@ -192,11 +168,12 @@ int Main(int argc, char** argv) {
   InventoryOverrides overrides{.gpus = options.gpus};
   if (options.cpus) overrides.milli_cpus = std::llround(*options.cpus * 1000);
   if (!options.memory.empty()) {
-    overrides.memory_bytes = ParseBytes(options.memory);
-    if (!overrides.memory_bytes) {
-      return Fail(kWrongUsage,
-                  fmt::format("--memory: must be a size like 8GiB, found '{}'", options.memory));
+    const absl::StatusOr<int64_t> bytes = ParseSize(options.memory);
+    if (!bytes.ok()) {
+      return Fail(kWrongUsage, fmt::format("--memory: {}", bytes.status().message()));
     }
+    if (*bytes == 0) return Fail(kWrongUsage, "--memory: must be more than 0B");
+    overrides.memory_bytes = *bytes;
   }
   if (!server->is_loopback) {
     if (!options.insecure_network) {

@@ -75,7 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"", 2, "rung-worker: --server is required"},
         UsageCase{"--frob", 2, "rung-worker: The following argument was not expected: --frob"},
         UsageCase{"--cpus none", 2, "rung-worker: "}, UsageCase{"--server x", 2, "HOST:PORT"},
-        UsageCase{"--server /s --memory much", 2, "size like 8GiB"},
+        UsageCase{"--server /s --memory much", 2, "--memory: must be a size such as \"512MiB\""},
+        UsageCase{"--server /s --memory 8", 2, "found \"8\""},
+        UsageCase{"--server /s --memory 0B", 2, "--memory: must be more than 0B"},
         UsageCase{"--server /s --log-level loud", 2, "--log-level"},
         UsageCase{"--server /s --tls-ca f", 2, "later version"},
         UsageCase{"--server 192.0.2.1:7070", 2, "--insecure-network"}));

@@ -1,4 +1,4 @@
-#include "scheduler/quantity.h"
+#include "core/quantity.h"
 
 #include <gtest/gtest.h>
 

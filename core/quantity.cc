@@ -1,4 +1,4 @@
-#include "scheduler/quantity.h"
+#include "core/quantity.h"
 
 #include <absl/status/status.h>
 #include <fmt/format.h>
