@@ -66,7 +66,7 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
       channel_(MakeChannel(config_.server.target)),
       uploads_(channel_, config_.token) {
   session_ = std::make_unique<SchedulerSession>(
-      channel_, SessionConfig{.target = config_.server.target, .token = config_.token},
+      channel_, SessionConfig{.token = config_.token},
       SchedulerSession::Callbacks{
           .on_open =
               [this](uint64_t stream) {

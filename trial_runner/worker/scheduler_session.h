@@ -18,8 +18,7 @@
 namespace rung::worker {
 
 struct SessionConfig {
-  std::string target;  ///< as gRPC takes it
-  TokenFile token;     ///< sent as `authorization: Bearer`
+  TokenFile token;  ///< sent as `authorization: Bearer`
   std::chrono::milliseconds reconnect_wait{1'000};
   /// A scheduler that takes no more messages than this is cut off; what matters is sent again on
   /// the next stream.
