@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "core/check.h"
 
@@ -21,7 +22,7 @@ int64_t RaiseDescriptorLimit() {
   // A sandbox may forbid it. The worker then runs fewer ranks, and says so when it cannot start
   // one.
   [[maybe_unused]] const int result = setrlimit(RLIMIT_NOFILE, &limit);
-  return static_cast<int64_t>(std::min(before, kDescriptorsMax));
+  return static_cast<int64_t>(std::min<rlim_t>(before, INT64_MAX));
 }
 
 }  // namespace rung
