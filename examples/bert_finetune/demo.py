@@ -34,6 +34,7 @@ def main() -> int:
         subprocess.run([str(HERE / "run"), "--build-cache"], check=True)
     rung("local", "up", "--cpus", "2")
     try:
+        refuse_a_busy_home(home)
         results = [compare_once(options, home, seed) for seed in range(7, 7 + options.seeds)]
         if len(results) > 1:
             print_summary(results)
@@ -59,6 +60,18 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
+def refuse_a_busy_home(home: pathlib.Path) -> None:
+    """An experiment that still runs there would take its share of the machine, and the figures
+    would be wrong."""
+    active = [str(e["id"]) for e in rung_json("list") if e["state"] == "active"]
+    if active:
+        sys.exit(
+            f"demo: {home} has experiments that are not over: {', '.join(active)}. End each:\n"
+            f"  export RUNG_HOME={home}; {BIN}/rung local up; {BIN}/rung stop {active[0]}\n"
+            "or choose another folder with --home."
+        )
+
+
 def say(text: str) -> None:
     print(f"\n== {text}", flush=True)
 
@@ -82,11 +95,16 @@ def load(name: str, options: argparse.Namespace, seed: int) -> Dict[str, Any]:
 
 
 def submit(document: Dict[str, Any], home: pathlib.Path) -> str:
-    """Submits, watches to the end, and returns the experiment's id."""
+    """Submits, watches to the end, and returns the experiment's id. Whatever ends the watching
+    before, Ctrl-C too, ends the experiment."""
     file = home / f"{document['name']}.json"
     file.write_text(json.dumps(document, indent=2))
     identifier = str(rung_json("submit", str(file))["experiment_id"])
-    rung("watch", identifier)
+    try:
+        rung("watch", identifier)
+    except BaseException:
+        subprocess.run([str(BIN / "rung"), "stop", identifier], check=False)
+        raise
     return identifier
 
 
@@ -118,6 +136,8 @@ def winner(identifier: str) -> Dict[str, Any]:
 
 def test_accuracy(trial: Dict[str, Any]) -> float:
     values = rung_json("metrics", trial["id"], "--name", "test_accuracy")
+    if not values:
+        sys.exit(f"demo: trial {trial['id']} reported no test_accuracy: rung metrics {trial['id']}")
     return float(values[-1]["value"])
 
 

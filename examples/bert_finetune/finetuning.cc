@@ -93,10 +93,11 @@ class Run {
                     .total_steps = settings.UpdatesAfter(settings.units)}),
         batches_(inputs.corpus.rows, inputs.corpus.training, settings.batch_size, settings.seed) {}
 
-  void Train() {
+  /// False: a stop signal ended it before its last unit and without a decision.
+  bool Train() {
     for (int64_t unit = Resume() + 1; unit <= settings_.units; ++unit) {
       std::map<std::string, double> metrics;
-      if (!TrainUnit(unit, metrics)) return;
+      if (!TrainUnit(unit, metrics)) return false;
       const bool last = unit == settings_.units;
       if (last || unit % settings_.eval_every == 0) {
         const Evaluation validation = Evaluate(inputs_.corpus.validation);
@@ -112,8 +113,9 @@ class Run {
       const bool periodic =
           settings_.checkpoint_every > 0 && unit % settings_.checkpoint_every == 0;
       if (decision == Decision::kPause || (periodic && decision == Decision::kContinue)) Save(unit);
-      if (decision != Decision::kContinue) return;
+      if (decision != Decision::kContinue) return true;
     }
+    return true;
   }
 
  private:
@@ -181,6 +183,7 @@ class Run {
   Decision Report(int64_t unit, const std::map<std::string, double>& metrics) {
     int64_t decision = 0;
     if (group_.rank() == 0) decision = static_cast<int64_t>(trial_.Report(unit, metrics).decision);
+    group_.AwaitRankZero();
     static_assert(static_cast<int64_t>(Decision::kContinue) == 0);  // what the other ranks put in
     return static_cast<Decision>(group_.AllReduceExtremes(std::span(&decision, 1)).max[0]);
   }
@@ -196,6 +199,7 @@ class Run {
         group_, trial_.contract().checkpoint_dir,
         {.step = unit, .updates = optimizer_.steps(), .sampler = {}}, CheckpointTensors());
     if (group_.rank() == 0) trial_.Checkpoint(unit, path);
+    group_.AwaitRankZero();
   }
 
   /// The units that are done: 0, or those of the checkpoint.
@@ -234,8 +238,9 @@ absl::Status Finetune(const Settings& settings, rung::report::Trial& trial) {
   if (absl::Status loaded = model->Load(inputs->weights); !loaded.ok()) return loaded;
   const auto group = ProcessGroup::Connect(rung::training::RankEnvironment::FromEnvironment(),
                                            {.device = ProcessGroup::DeviceChoice::kCpu});
-  Run(settings, *inputs, std::move(model), trial, *group).Train();
+  const bool trained = Run(settings, *inputs, std::move(model), trial, *group).Train();
   group->Shutdown();
+  if (!trained) return absl::CancelledError("a signal ended the training");
   return absl::OkStatus();
 }
 

@@ -23,6 +23,7 @@ int Main(int argc, char** argv) {
   if (settings.build_cache) {
     if (absl::Status checked = bert::Check(settings); !checked.ok()) return Fail(checked, 2);
     const absl::Status built = bert::BuildCache(settings);
+    if (absl::IsCancelled(built)) return bert::StopSignal::ExitStatus();
     return built.ok() ? 0 : Fail(built, 1);
   }
   rung::report::Trial trial = rung::report::Trial::FromEnvironment();
@@ -30,8 +31,8 @@ int Main(int argc, char** argv) {
     return Fail(applied, 2);
   }
   const absl::Status done = bert::Finetune(settings, trial);
-  // A stop while waiting for the cache is a stop like any other.
-  if (absl::IsCancelled(done)) return 0;
+  // After a decision rung does not look at the status; whoever else stops it has not completed it.
+  if (absl::IsCancelled(done)) return bert::StopSignal::ExitStatus();
   return done.ok() ? 0 : Fail(done, 1);
 }
 

@@ -5,9 +5,9 @@
 namespace bert {
 namespace {
 
-volatile std::sig_atomic_t requested = 0;  // all that a signal handler may write
+volatile std::sig_atomic_t requested = 0;  // the signal; all that a signal handler may write
 
-void OnSignal(int) { requested = 1; }
+void OnSignal(int signal) { requested = signal; }
 
 }  // namespace
 
@@ -20,5 +20,7 @@ void StopSignal::Install() {
 }
 
 bool StopSignal::Requested() { return requested != 0; }
+
+int StopSignal::ExitStatus() { return 128 + (requested != 0 ? requested : SIGTERM); }
 
 }  // namespace bert

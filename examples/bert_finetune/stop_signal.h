@@ -8,6 +8,9 @@ class StopSignal {
   /// Takes over both signals for the rest of the process.
   static void Install();
   static bool Requested();
+  /// The exit status of a process that a signal has ended, 128 + signal: it has not completed, and
+  /// only who sent the signal can take it for that. Of one whose peer was signalled as if it were.
+  static int ExitStatus();
 };
 
 }  // namespace bert

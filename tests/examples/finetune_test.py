@@ -190,7 +190,7 @@ class FinetuneTest(unittest.TestCase):
         self.finish(self.start(worker))
         self.assertEqual([step for step, _ in worker.checkpoints], [1])
 
-    def test_signal_ends_the_trial_at_a_step_boundary(self):
+    def test_signal_ends_the_trial_at_a_step_boundary_and_it_has_not_completed(self):
         started = threading.Event()
         processes = []
 
@@ -201,7 +201,7 @@ class FinetuneTest(unittest.TestCase):
         worker = self.worker(on_report=terminate)
         processes.append(self.start(worker, "--units", "1000"))
         started.set()
-        self.finish(processes[0])
+        self.finish(processes[0], status=128 + signal.SIGTERM)
         self.assertEqual([step for step, _ in worker.reports], [1])
 
     def test_two_that_start_at_once_share_one_cache(self):
