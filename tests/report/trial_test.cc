@@ -178,7 +178,8 @@ TEST(Trial, CheckpointPathsAreSentRelativeToTheCheckpointFolder) {
 
 TEST(Trial, BadReportsAreRefusedBeforeTheyAreSent) {
   Trial trial(TrialContract{});
-  EXPECT_THROW(trial.Report(-1, {{"a", 1.0}}), TrialError);
+  EXPECT_THROW(trial.Report(0, {{"a", 1.0}}), TrialError);  // steps count from 1
+  EXPECT_THROW(trial.Checkpoint(0, "step-0"), TrialError);
   EXPECT_THROW(trial.Report(1, {}), TrialError);
   EXPECT_THROW(trial.Report(1, {{"", 1.0}}), TrialError);
   EXPECT_THROW(trial.Report(1, {{"a", 1.0}}, 0), TrialError);

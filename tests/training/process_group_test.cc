@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "tests/training/gang.h"
 #include "trial_runner/training/trial_main.h"
@@ -70,6 +72,38 @@ TEST(ProcessGroup, CollectivesAgreeInWorldsOfOneTwoAndFive) {
     Gang gang("collectives", world, nlohmann::json::object());
     for (const RankEnd& end : gang.WaitAll()) EXPECT_EQ(end.status, 0) << end.error;
   }
+}
+
+/// Rank program: rank 0 alone does what takes twice as long as a collective may, or ends.
+int AwaitRankZero(const nlohmann::json& arguments) {
+  const std::chrono::seconds timeout(5);
+  const auto group =
+      ProcessGroup::Connect(RankEnvironment::FromEnvironment(),
+                            {.device = ProcessGroup::DeviceChoice::kCpu, .timeout = timeout});
+  group->Barrier();
+  if (group->rank() == 0 && arguments.at("ends").get<bool>()) return 3;
+  for (int round = 0; round < 2; ++round) {
+    if (group->rank() == 0 && round == 0) std::this_thread::sleep_for(2 * timeout);
+    group->AwaitRankZero();
+  }
+  Require(group->AllReduceSums(std::vector<double>{1.0})[0] == group->world_size(), "sums");
+  group->Shutdown();
+  return 0;
+}
+
+[[maybe_unused]] const bool kAwaitRankZero = RegisterRankProgram("await_rank_zero", AwaitRankZero);
+
+TEST(ProcessGroup, RankZeroMayTakeLongerThanACollective) {
+  for (const int world : {1, 3}) {
+    Gang gang("await_rank_zero", world, {{"ends", false}});
+    for (const RankEnd& end : gang.WaitAll()) EXPECT_EQ(end.status, 0) << end.error;
+  }
+}
+
+TEST(ProcessGroup, NobodyWaitsForARankZeroThatHasEnded) {
+  Gang gang("await_rank_zero", 2, {{"ends", true}});
+  EXPECT_EQ(gang.Wait(0).status, 3);
+  EXPECT_EQ(gang.Wait(1).status, 1);  // 137 were it killed at the limit
 }
 
 TEST(ProcessGroup, RankWhoseMasterNeverComesFailsAtTheTimeout) {

@@ -80,10 +80,11 @@ struct TrialContract {
 /// One trial as seen from one of its processes. Not thread-safe: one thread at a time.
 class Trial {
  public:
-  /// The worker answers within its report_wait (seconds), except while it holds 64 undelivered
-  /// reports or computes a big checkpoint's checksums. A worker that died is noticed at once (the
-  /// socket closes), so this limit only ends a wait for one that hangs.
-  static constexpr std::chrono::seconds kAnswerWait = std::chrono::hours(1);
+  /// The worker answers a report within its report_wait (seconds), except while it holds 64 that
+  /// the scheduler has not taken, and a checkpoint when the scheduler has its row: a scheduler that
+  /// is away may take days to come back, and the trial has done nothing wrong. A worker that died
+  /// is noticed at once (the socket closes), so this limit only ends a wait for one that hangs.
+  static constexpr std::chrono::seconds kAnswerWait = std::chrono::hours(7 * 24);
   static constexpr std::size_t kAnswerBytesMax = 64 * 1024;
 
   /// Connects when `contract.socket` is set. Throws TrialError that names the socket.
@@ -109,14 +110,14 @@ class Trial {
   template <typename T>
   T Param(std::string_view name, T fallback) const;
 
-  /// Reports `metrics` (not empty, names not empty) after `step` >= 0 finished steps and waits for
+  /// Reports `metrics` (not empty, names not empty) after `step` >= 1 finished steps and waits for
   /// the decision. NaN and infinities are sent as "nan", "inf", "-inf". `count` is how many samples
   /// the values stand for, the weight of a mean over ranks (`trial.reduce`); > 0.
   /// Throws TrialError: bad arguments, the worker's error answer, a lost worker, no answer in time.
   ReportAnswer Report(std::int64_t step, const std::map<std::string, double>& metrics,
                       std::optional<std::int64_t> count = std::nullopt);
 
-  /// Hands over what was written under `path` after `step` >= 0 steps: a path inside
+  /// Hands over what was written under `path` after `step` >= 1 steps: a path inside
   /// checkpoint_dir, relative to it or absolute. Returns once the worker has made it durable
   /// ("stored"). The files must be complete and synced. Throws TrialError as Report does.
   void Checkpoint(std::int64_t step, const std::filesystem::path& path);
@@ -273,7 +274,7 @@ T Trial::Param(std::string_view name, T fallback) const {
 
 inline ReportAnswer Trial::Report(std::int64_t step, const std::map<std::string, double>& metrics,
                                   std::optional<std::int64_t> count) {
-  if (step < 0) throw TrialError("report: step must be >= 0, found " + std::to_string(step));
+  if (step < 1) throw TrialError("report: step must be >= 1, found " + std::to_string(step));
   if (metrics.empty()) throw TrialError("report: at least one metric is needed");
   if (count && *count <= 0) {
     throw TrialError("report: count must be > 0, found " + std::to_string(*count));
@@ -304,7 +305,7 @@ inline ReportAnswer Trial::Report(std::int64_t step, const std::map<std::string,
 }
 
 inline void Trial::Checkpoint(std::int64_t step, const std::filesystem::path& path) {
-  if (step < 0) throw TrialError("checkpoint: step must be >= 0, found " + std::to_string(step));
+  if (step < 1) throw TrialError("checkpoint: step must be >= 1, found " + std::to_string(step));
   const std::filesystem::path relative = path.is_absolute()
                                              ? path.lexically_relative(contract_.checkpoint_dir)
                                              : path.lexically_normal();

@@ -262,6 +262,7 @@ std::string OnRankZero(ProcessGroup& group, const Act& act) {
       error = thrown.what();
     }
   }
+  group.AwaitRankZero();  // a disk may be slow
   error = group.BroadcastText(error);
   if (!error.empty()) throw TrainingError("checkpoint: " + error);
   return group.BroadcastText(text);

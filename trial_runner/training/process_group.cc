@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <torch/version.h>
@@ -167,8 +168,10 @@ struct ProcessGroup::State {
   std::chrono::milliseconds timeout;
   c10::Device device{c10::kCPU};
   c10::intrusive_ptr<c10d::Store> store;         // null in a world of 1
+  c10::intrusive_ptr<c10d::Store> patient;       // a connection of its own: a wait blocks others
   c10::intrusive_ptr<c10d::ProcessGroup> group;  // null in a world of 1 and after the end
   bool ended = false;
+  std::int64_t awaited = 0;  // calls of AwaitRankZero
 
   /// For a collective of a world of more than 1.
   const c10::intrusive_ptr<c10d::ProcessGroup>& Group() const {
@@ -218,6 +221,7 @@ std::unique_ptr<ProcessGroup> ProcessGroup::Connect(const RankEnvironment& envir
       state->group->setDefaultBackend(c10d::ProcessGroup::NCCL);
     }
     state->group->setGroupName("rung");
+    state->patient = state->store->clone();
   }
   return std::unique_ptr<ProcessGroup>(new ProcessGroup(std::move(state)));
 }
@@ -279,6 +283,23 @@ std::string ProcessGroup::BroadcastText(const std::string& text) {
 
 void ProcessGroup::Barrier() { AllReduceSums(std::vector<double>{0.0}); }
 
+void ProcessGroup::AwaitRankZero() {
+  if (world_size() == 1) return;
+  const std::string key = "rank_zero_done_" + std::to_string(state_->awaited++);
+  if (rank() == 0) state_->patient->set(key, std::vector<std::uint8_t>{1});
+  const auto until = std::chrono::steady_clock::now() + kRankZeroWait;
+  for (bool done = rank() == 0; !done;) {
+    try {
+      state_->patient->wait({key}, state_->timeout);
+      done = true;
+    } catch (const c10::DistStoreError&) {  // it answers, so rank 0 lives: it is not done yet
+      if (std::chrono::steady_clock::now() >= until) throw;
+    }
+  }
+  Barrier();
+  if (rank() == 0) state_->patient->deleteKey(key);
+}
+
 void ProcessGroup::Shutdown() {
   if (state_->ended) return;
   if (state_->group) {
@@ -291,6 +312,7 @@ void ProcessGroup::Shutdown() {
   }
   state_->ended = true;
   state_->group.reset();
+  state_->patient.reset();
   state_->store.reset();
 }
 
@@ -302,6 +324,7 @@ void ProcessGroup::Abort() {
   // Destroying a Gloo group would wait for collectives in flight, which may wait for a dead peer.
   // The process is about to end, and its sockets with it: that is what tells the peers.
   state_->group.release();
+  state_->patient.release();
   state_->store.release();
 }
 

@@ -45,7 +45,7 @@ class ProcessGroup {
   };
   struct Options {
     DeviceChoice device = DeviceChoice::kAuto;
-    /// Longest wait for a peer, at the rendezvous and in every collective.
+    /// Longest wait for a peer, at the rendezvous and in every collective but AwaitRankZero.
     std::chrono::milliseconds timeout = std::chrono::minutes(2);
   };
 
@@ -83,6 +83,12 @@ class ProcessGroup {
   std::string BroadcastText(const std::string& text);
   /// Returns when all ranks have called it.
   void Barrier();
+  /// All ranks call it, rank 0 after what it alone does: to report, to write or to hand over a
+  /// checkpoint. That takes as long as the worker, its scheduler and the disk do, hours when the
+  /// scheduler is away, so the others wait for rank 0 without the timeout, at most kRankZeroWait;
+  /// they fail at once when its process has ended. Then all wait for each other, as in Barrier.
+  static constexpr std::chrono::hours kRankZeroWait{7 * 24};  ///< as report::Trial::kAnswerWait
+  void AwaitRankZero();
 
   /// The orderly end after the last collective: waits (up to the timeout) until all ranks are here,
   /// so that none loses its store or its peer. Further collectives are errors.
