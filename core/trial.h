@@ -28,9 +28,9 @@ enum class ExitCause {
   kCompleted,      ///< every rank exited with status 0
   kFailed,         ///< a rank exited otherwise, or by a signal that we did not send
   kStopped,        ///< ended after a stop or pause decision, rung stop, or max_t
-  kCouldNotStart,  ///< the worker could not launch it
+  kCouldNotStart,  ///< the worker's machine could not: neither failure nor loss
   kRefused,        ///< the worker lacks the folder or the program: neither failure nor loss
-  kLost,           ///< the lease expired
+  kLost,           ///< the lease expired, or its checkpoint is damaged or missing
 };
 
 /// What a trial is told after a report.

@@ -17,6 +17,13 @@ namespace {
 /// Failed trials after which an experiment that never stored a report is paused.
 constexpr int64_t kNothingWorksAfter = 5;
 
+/// How long a worker whose machine could not start an attempt is passed over by the experiment:
+/// doubled with each further one in a row. After so many in a row it is passed over until its
+/// daemon is started again; 100 of them last 16 hours.
+constexpr std::chrono::milliseconds kStartBackOff{10'000};
+constexpr std::chrono::milliseconds kStartBackOffMax{600'000};
+constexpr int32_t kStartFailuresMax = 100;
+
 /// RUNG_SEED: below 2^31, since many libraries take no more.
 int64_t SeedOf(int64_t experiment_seed, TrialNumber trial) {
   CounterRandom random({.seed = experiment_seed, .trial = trial, .redraw = 0, .name = "rung.seed"});
@@ -87,8 +94,8 @@ std::vector<CheckpointRow>::const_iterator Scheduler::State::ResumedFrom(const T
   return newest == trial.checkpoints.rend() ? trial.checkpoints.end() : std::prev(newest.base());
 }
 
-/// After an attempt that could not start: the next one goes on from an older checkpoint, or from
-/// step 0, and so cannot fail for the same one again.
+/// The checkpoint is damaged or missing: the next attempt goes on from an older one, or from step
+/// 0, and so cannot be lost by the same one again.
 void Scheduler::State::DropCheckpoint(TrialRecord& trial) {
   const auto dropped = ResumedFrom(trial);
   if (dropped == trial.checkpoints.end()) return;
@@ -125,8 +132,9 @@ StopAttempt Scheduler::State::StopCommand(const ExperimentRecord& experiment,
   // A trial that was paused may meanwhile wait for its next attempt, or have ended at its
   // promotion.
   const bool cancelled = trial.row.state == TrialState::kCancelled;
-  const bool paused = trial.attempt->told == Decision::kPause;
-  stop.reason = paused && !cancelled ? "paused" : trial.row.reason;
+  const bool paused = trial.attempt->told == Decision::kPause && !cancelled;
+  stop.decision = paused ? Decision::kPause : Decision::kStop;
+  stop.reason = paused ? "paused" : trial.row.reason;
   // A trial that reached its end may still evaluate and save.
   stop.grace = trial.row.state == TrialState::kCompleted ? trial_template.finish_grace
                                                          : trial_template.grace;
@@ -137,6 +145,7 @@ StopAttempt Scheduler::State::StopCommand(const ExperimentRecord& experiment,
 void Scheduler::State::MarkRunning(ExperimentRecord& experiment, TrialRecord& trial) {
   const AttemptState state = trial.attempt->row.state;
   if (state != AttemptState::kAssigned && state != AttemptState::kStarting) return;
+  experiment.start_failures.erase(trial.attempt->row.workers);
   experiment.SetAttemptState(trial, AttemptState::kRunning);
   TouchAttempt(trial);
 }
@@ -176,16 +185,38 @@ void Scheduler::State::AfterExit(ExperimentRecord& experiment, TrialRecord& tria
   switch (cause) {
     case ExitCause::kCompleted:
       return EndTrial(experiment, trial, TrialState::kCompleted, "");
-    case ExitCause::kCouldNotStart:
-      DropCheckpoint(trial);
-      [[fallthrough]];
     case ExitCause::kFailed:
       return AfterFailure(experiment, trial);
+    case ExitCause::kCouldNotStart:
     case ExitCause::kRefused:
       return experiment.SetTrialState(trial, TrialState::kQueued, "");
     case ExitCause::kStopped:  // nobody here asked for it: the worker itself was ended
     case ExitCause::kLost:
       return AfterLoss(experiment, trial);
+  }
+}
+
+/// The machine of `worker` could not start an attempt. It would be free at once and take one trial
+/// after the other, so the experiment passes it over for a while.
+void Scheduler::State::BackOff(ExperimentRecord& experiment, const std::string& worker,
+                               const std::string& why) {
+  StartFailures& failures = experiment.start_failures[worker];
+  failures.why = why;
+  if (failures.passed_over_until) return;  // assigned before: of the same row
+  ++failures.in_a_row;
+  const int32_t doublings = std::min(failures.in_a_row - 1, 6);
+  const std::chrono::milliseconds wait =
+      std::min(kStartBackOff * (1 << doublings), kStartBackOffMax);
+  failures.passed_over_until =
+      failures.in_a_row < kStartFailuresMax ? now_.mono + wait : MonoTime::max();
+}
+
+/// Workers whose back-off has ended are tried again.
+void Scheduler::State::EndBackOffs(ExperimentRecord& experiment) {
+  for (auto& [worker, failures] : experiment.start_failures) {
+    if (!failures.passed_over_until || *failures.passed_over_until > now_.mono) continue;
+    failures.passed_over_until.reset();
+    assign_work_ = true;
   }
 }
 

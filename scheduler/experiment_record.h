@@ -19,6 +19,13 @@
 /// An experiment that is not final, with all its trials.
 namespace rung {
 
+/// Attempts that one worker's machine could not start, one after the other.
+struct StartFailures {
+  std::string why;  ///< of the last one
+  int32_t in_a_row = 0;
+  std::optional<MonoTime> passed_over_until;  ///< absent: it may be tried again
+};
+
 class ExperimentRecord {
  public:
   ExperimentRecord(ExperimentRow experiment_row, ExperimentSpec experiment_spec,
@@ -32,6 +39,8 @@ class ExperimentRecord {
   std::optional<MonoTime> deadline;
   int64_t last_seq = 0;                           ///< of the table decisions
   std::map<std::string, std::string> refused_by;  ///< worker → why it refused a trial
+  /// By worker. Not stored: after a restart each is tried again at once.
+  std::map<std::string, StartFailures> start_failures;
   double gpu_s_of_final_attempts = 0;
 
   /// The trial template; of an ask/tell experiment one with the defaults, for its limits.

@@ -80,6 +80,11 @@ std::string WhyWaiting(const WorkDemand& demand, const QueuedTrial& trial,
                        std::span<const WorkerOffer> offer) {
   if (demand.at_max_concurrent) return "waiting: limits.max_concurrent trials of it run already";
   if (trial.only_on) {
+    const auto passed_over = demand.passed_over.find(*trial.only_on);
+    if (passed_over != demand.passed_over.end()) {
+      return fmt::format("waiting: its checkpoint is on worker {}, which {}", *trial.only_on,
+                         passed_over->second);
+    }
     const bool connected = IndexOf(offer, *trial.only_on).has_value();
     return fmt::format("waiting: its checkpoint is on worker {}, which is {}", *trial.only_on,
                        connected ? "busy" : "not connected at the moment");

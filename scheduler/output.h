@@ -72,6 +72,7 @@ struct StopAttempt {
   std::chrono::milliseconds grace{30'000};
   bool at_once = false;
   std::string reason;
+  Decision decision = Decision::kStop;  ///< what the trial is told: stop or pause
 };
 /// Answers reports. A decision other than continue also starts the stop of the attempt on the
 /// worker: it waits `grace` for the trial to end by itself, then goes on as StopAttempt.

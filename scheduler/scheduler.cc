@@ -43,6 +43,7 @@ void Scheduler::State::On(const Tick&) {
   }
   for (auto& [id, experiment] : experiments_) {
     if (experiment->row.state == ExperimentState::kStopping) continue;
+    EndBackOffs(*experiment);
     const std::optional<double> gpu_hours = experiment->spec.limits.gpu_hours;
     if (experiment->deadline && *experiment->deadline <= now_.mono) {
       BeginStopping(*experiment, "deadline");

@@ -130,6 +130,8 @@ class Scheduler::State {
   void MarkRunning(ExperimentRecord& experiment, TrialRecord& trial);
   void EndAttempt(ExperimentRecord& experiment, TrialRecord& trial, const AttemptEnd& end);
   void AfterExit(ExperimentRecord& experiment, TrialRecord& trial, ExitCause cause);
+  void BackOff(ExperimentRecord& experiment, const std::string& worker, const std::string& why);
+  void EndBackOffs(ExperimentRecord& experiment);
   void LoseAttempt(ExperimentRecord& experiment, TrialRecord& trial, const std::string& why);
   void AfterFailure(ExperimentRecord& experiment, TrialRecord& trial);
   void AfterLoss(ExperimentRecord& experiment, TrialRecord& trial);

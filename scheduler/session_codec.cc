@@ -230,6 +230,7 @@ class Encoder {
     stop.set_grace_ms(command.grace.count());
     stop.set_at_once(command.at_once);
     stop.set_reason(command.reason);
+    stop.set_decision(ToProto(command.decision));
     return message;
   }
 

@@ -57,6 +57,11 @@ WorkDemand Scheduler::State::DemandOf(ExperimentRecord& experiment,
   const std::optional<int32_t> max_concurrent = experiment.spec.limits.max_concurrent;
   demand.at_max_concurrent = max_concurrent && running >= *max_concurrent;
   demand.passed_over = experiment.refused_by;
+  for (const auto& [worker, failures] : experiment.start_failures) {
+    if (!failures.passed_over_until) continue;
+    demand.passed_over.emplace(
+        worker, fmt::format("could not start it, and is tried again later: {}", failures.why));
+  }
   for (const TrialNumber number : experiment.queued()) {
     const TrialRecord& trial = experiment.At(number);
     if (trial.live()) continue;

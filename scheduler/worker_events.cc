@@ -49,6 +49,9 @@ void Scheduler::State::On(const WorkerConnected& e) {
   row.last_seen = worker.last_written = now_.wall;
   Touch(worker);
   leases_.Grant(row.name, now_.mono + config_.lease);
+  for (auto& [id, experiment] : experiments_) {
+    if (new_incarnation) experiment->start_failures.erase(row.name);
+  }
   Log(EventRow{{},
                std::nullopt,
                std::nullopt,
@@ -243,11 +246,13 @@ void Scheduler::State::On(const AttemptExited& e) {
     const size_t cut = text.size() - std::min(text.size(), kLogTailBytesMax);
     Log(LogTailRow{e.attempt, rank, text.substr(cut)});
   }
-  if (e.cause == ExitCause::kLost) {
+  if (e.cause == ExitCause::kLost) {  // its checkpoint is not what it was
+    DropCheckpoint(trial);
     LoseAttempt(experiment, trial, e.message);
     return;
   }
   if (e.cause == ExitCause::kRefused) experiment.refused_by[worker->row.name] = e.message;
+  if (e.cause == ExitCause::kCouldNotStart) BackOff(experiment, worker->row.name, e.message);
   const bool stopping = attempt.row.state == AttemptState::kStopping;
   EndAttempt(experiment, trial,
              {.state = AttemptState::kExited,

@@ -73,6 +73,22 @@ def test_a_database_that_takes_no_writes_promises_nothing_and_recovers(service: 
     assert len(stored(service, experiment)) == 60
 
 
+def test_a_machine_that_cannot_start_trials_fails_none_of_them(service: Service) -> None:
+    root = service.home / "root"
+    root.write_text("a file in the way: no folder can be made, as on a full disk")
+    experiment = service.submit(
+        document("curve.py", trials=8, trial_options={"checkpoint_root": str(root)})
+    )
+    failed = "select 1 from attempts where exit_cause = 'could_not_start'"
+    # One a CPU: it does not take one after the other.
+    eventually("two attempts have failed", lambda: len(service.query(failed)) == 2)
+    trials = service.query("select state, failures, losses, reason from trials")
+    assert {tuple(row)[:3] for row in trials} == {("queued", 0, 0)}
+    assert all("could not start it" in row["reason"] for row in trials)
+    root.unlink()
+    assert service.wait(experiment) == "completed"
+
+
 def test_kills_of_either_daemon_at_any_moment_lose_nothing(service: Service) -> None:
     record = service.home / "record"
     experiment = service.submit(slow_curves(record))

@@ -7,6 +7,7 @@
 namespace rung {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -42,7 +43,7 @@ TEST_F(SchedulerAttempt, ATrialFailsAtFailureMPlusOne) {
     EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, attempt + 1)));
     EXPECT_EQ(world.TrialAt(e, 0).failures, attempt + 1);
   }
-  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kCouldNotStart);
+  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kFailed);
   EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kFailed);
   EXPECT_EQ(world.TrialAt(e, 0).reason, "max_failures");
   EXPECT_EQ(world.ExperimentAt(e).state, ExperimentState::kFailed);
@@ -92,6 +93,63 @@ TEST_F(SchedulerAttempt, ARefusalIsNeitherFailureNorLossAndPassesTheWorkerOver) 
   EXPECT_THAT(Started(), IsEmpty());  // known after a restart too
   world.Connect("w2", kOneCpu);
   EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));
+}
+
+TEST_F(SchedulerAttempt, AMachineThatCannotStartTrialsFailsNoneAndIsTriedAgainLater) {
+  Start(FifoSpecOf(9));
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kCouldNotStart);
+  EXPECT_THAT(Started(), IsEmpty());  // it is free, and would take one trial after the other
+  EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kQueued);
+  EXPECT_EQ(world.TrialAt(e, 0).failures, 0);
+  EXPECT_EQ(world.TrialAt(e, 0).losses, 0);
+  EXPECT_THAT(world.TrialAt(e, 0).reason,
+              HasSubstr("w1: could not start it, and is tried again later: the disk is full"));
+  world.Advance(milliseconds(9'999));
+  EXPECT_THAT(Started(), IsEmpty());
+  world.Advance(milliseconds(1));
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));
+  world.Exit(w1, AttemptOf(e, 0, 1), ExitCause::kCouldNotStart);
+  world.Advance(milliseconds(19'999));  // twice as long
+  EXPECT_THAT(Started(), IsEmpty());
+  world.Advance(milliseconds(1));
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 2)));
+  world.Do(AttemptStarted{w1, AttemptOf(e, 0, 2)});  // it can again, which ends the row
+  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kFailed);
+  ASSERT_THAT(Started(), ElementsAre(AttemptOf(e, 1)));
+  world.Exit(w1, AttemptOf(e, 1), ExitCause::kCouldNotStart);
+  world.Advance(seconds(10));
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 1, 1)));
+}
+
+TEST_F(SchedulerAttempt, AttemptsThatAMachineCannotStartTogetherCountAsOne) {
+  Start(FifoSpecOf(2), kTwoCpus);
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kCouldNotStart);
+  world.Exit(w1, AttemptOf(e, 1), ExitCause::kCouldNotStart);
+  world.Advance(seconds(10));
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1), AttemptOf(e, 1, 1)));
+}
+
+TEST_F(SchedulerAttempt, WhatOneMachineCannotStartAnotherDoesAtOnce) {
+  Start(FifoSpecOf(1));
+  world.Connect("w2", kOneCpu);
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kCouldNotStart);
+  ASSERT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 1)));
+  EXPECT_EQ(world.AttemptAt(e, 0, 1).workers, "w2");
+}
+
+TEST_F(SchedulerAttempt, AMachineThatNeverStartsATrialIsGivenUpUntilItsDaemonIsRestarted) {
+  world = World({.lease = std::chrono::hours(1'000)});
+  Start(FifoSpecOf(1));
+  for (int32_t attempt = 0; attempt < 100; ++attempt) {
+    ASSERT_EQ(world.TrialAt(e, 0).state, TrialState::kRunning) << attempt;
+    world.Exit(w1, AttemptOf(e, 0, attempt), ExitCause::kCouldNotStart);
+    world.Advance(seconds(600));  // the longest back-off
+  }
+  world.Advance(std::chrono::hours(100));
+  EXPECT_EQ(world.TrialAt(e, 0).state, TrialState::kQueued);
+  world.Do(WorkerDisconnected{w1});
+  w1 = world.Connect("w1", kOneCpu, {}, "2");
+  EXPECT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 100)));
 }
 
 TEST_F(SchedulerAttempt, ASilentWorkerLosesItsAttemptsWhenItsLeaseRunsOut) {
@@ -248,24 +306,45 @@ TEST_F(SchedulerAttempt, ACheckpointBindsToItsWorkerUntilThatIsLost) {
   EXPECT_EQ(world.AttemptAt(e, 0, 2).resume_step, 0);
 }
 
-TEST_F(SchedulerAttempt, ACheckpointFromWhichNobodyCouldStartIsNotTriedAgain) {
+TEST_F(SchedulerAttempt, ADamagedCheckpointIsALossAndIsNotTriedAgain) {
   ExperimentSpec spec = FifoSpecOf(1);
   spec.trial->resumable = true;
-  spec.trial->max_failures = 3;
+  spec.trial->max_failures = 1;
   Start(spec);
   world.Do(CheckpointReported{w1, 1, AttemptOf(e, 0), 2, "/c/2", 10});
   world.Do(CheckpointReported{w1, 2, AttemptOf(e, 0), 4, "/c/4", 10});
   world.Exit(w1, AttemptOf(e, 0), ExitCause::kFailed);
   EXPECT_EQ(world.AttemptAt(e, 0, 1).resume_step, 4);
-  world.Exit(w1, AttemptOf(e, 0, 1), ExitCause::kCouldNotStart);
+  world.Exit(w1, AttemptOf(e, 0, 1), ExitCause::kLost);
   EXPECT_EQ(world.storage.tables().checkpoints.at({AttemptOf(e, 0), 4}).state, "deleted");
   EXPECT_EQ(world.AttemptAt(e, 0, 2).resume_step, 2);
   ASSERT_THAT(world.Commands<StartAttempt>(), SizeIs(1));
   EXPECT_EQ(world.Commands<StartAttempt>()[0].resume_from, "/c/2");
   world.Restart();  // the row says so: not after a restart either
   w1 = world.Connect("w1", kOneCpu, {{AttemptOf(e, 0, 2), AttemptState::kStarting, 0}});
-  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kCouldNotStart);
+  world.Exit(w1, AttemptOf(e, 0, 2), ExitCause::kLost);
   EXPECT_EQ(world.AttemptAt(e, 0, 3).resume_step, 0);
+  EXPECT_EQ(world.TrialAt(e, 0).failures, 1);  // its own, at the beginning
+  EXPECT_EQ(world.TrialAt(e, 0).losses, 2);
+}
+
+TEST_F(SchedulerAttempt, ATrialWaitsForTheMachineThatHasItsCheckpointAndCouldNotStartIt) {
+  ExperimentSpec spec = FifoSpecOf(1);
+  spec.trial->resumable = true;
+  spec.trial->max_failures = 1;
+  Start(spec);
+  world.Do(CheckpointReported{w1, 1, AttemptOf(e, 0), 4, "/c/4", 10});
+  world.Exit(w1, AttemptOf(e, 0), ExitCause::kFailed);
+  world.Connect("w2", kOneCpu);
+  world.Exit(w1, AttemptOf(e, 0, 1), ExitCause::kCouldNotStart);
+  EXPECT_THAT(Started(), IsEmpty());
+  EXPECT_EQ(world.TrialAt(e, 0).reason,
+            "waiting: its checkpoint is on worker w1, which could not start it, and is tried again "
+            "later: the disk is full");
+  EXPECT_EQ(world.storage.tables().checkpoints.at({AttemptOf(e, 0), 4}).state, "stored");
+  world.Advance(seconds(10));
+  ASSERT_THAT(Started(), ElementsAre(AttemptOf(e, 0, 2)));
+  EXPECT_EQ(world.AttemptAt(e, 0, 2).resume_step, 4);
 }
 
 TEST_F(SchedulerAttempt, ASharedCheckpointResumesAnywhere) {

@@ -91,6 +91,26 @@ TEST_F(SchedulerPromotion, APausedTrialKeepsItsResourcesUntilItsProcessesAreGone
   EXPECT_EQ(StateOf(1), "running");
 }
 
+TEST_F(SchedulerPromotion, APauseThatWasNotHeardIsStillAPauseAfterAReconnect) {
+  Begin(9, 1);
+  EXPECT_EQ(Report(Attempt(0), 1, .5), "pause paused");
+  world.Do(WorkerDisconnected{w1});  // before the answer arrived
+  w1 = world.Connect("w1", Cpus(1), {{Attempt(0), AttemptState::kRunning, 0}});
+  ASSERT_THAT(world.Commands<StopAttempt>(), SizeIs(1));
+  EXPECT_EQ(world.Commands<StopAttempt>()[0].decision, Decision::kPause);
+  EXPECT_FALSE(world.Commands<StopAttempt>()[0].at_once);
+  world.Restart();
+  w1 = world.Connect("w1", Cpus(1), {{Attempt(0), AttemptState::kRunning, 0}});
+  ASSERT_THAT(world.Commands<StopAttempt>(), SizeIs(1));
+  EXPECT_EQ(world.Commands<StopAttempt>()[0].decision, Decision::kPause);
+  StopExperiment stop;
+  stop.reply = world.NextToken();
+  stop.experiment = e;
+  world.Do(stop);
+  ASSERT_THAT(world.Commands<StopAttempt>(), SizeIs(1));
+  EXPECT_EQ(world.Commands<StopAttempt>()[0].decision, Decision::kStop);
+}
+
 TEST_F(SchedulerPromotion, TheBestOfThreeGoesOnWhereItIsIfItArrivesLast) {
   Begin(9, 1);
   PauseAtOne(0, .5);

@@ -114,7 +114,8 @@ class World {
     event.session = session;
     event.attempt = attempt;
     event.cause = cause;
-    event.message = cause == ExitCause::kRefused ? "no folder /x" : "";
+    if (cause == ExitCause::kRefused) event.message = "no folder /x";
+    if (cause == ExitCause::kCouldNotStart) event.message = "the disk is full";
     if (cause == ExitCause::kFailed) event.exit_code = 1;
     Do(event);
   }

@@ -173,6 +173,11 @@ TEST(SessionCodec, WritesEveryCommand) {
   EXPECT_TRUE(ToProto(StopAttempt{.attempt = kAttempt, .at_once = true, .reason = {}}, times)
                   .stop_attempt()
                   .at_once());
+  EXPECT_EQ(
+      ToProto(StopAttempt{.attempt = kAttempt, .reason = {}, .decision = Decision::kPause}, times)
+          .stop_attempt()
+          .decision(),
+      v1::DECISION_PAUSE);
   const v1::SchedulerMessage answer =
       ToProto(AnswerReport{.attempt = kAttempt,
                            .step = 10,

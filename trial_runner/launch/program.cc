@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "trial_runner/shim/machine_error.h"
+
 namespace rung {
 namespace {
 
@@ -25,6 +27,10 @@ absl::StatusOr<std::string> FindProgram(std::string_view program, const std::str
                                         std::string_view search_path) {
   std::error_code error;
   if (!std::filesystem::is_directory(working_dir, error)) {
+    if (IsMachineError(error.value())) {
+      return absl::UnavailableError(
+          fmt::format("trial.working_dir '{}': {}", working_dir, error.message()));
+    }
     return absl::NotFoundError(
         fmt::format("trial.working_dir: there is no folder '{}' here", working_dir));
   }

@@ -12,7 +12,8 @@ namespace rung {
 /// first executable of that name in `search_path` (the value of PATH).
 ///
 /// Errors: NOT_FOUND when the folder or the program is missing, PERMISSION_DENIED when the program
-/// is no executable file; the message names the path.
+/// is no executable file, UNAVAILABLE when this machine cannot look at the moment; the message
+/// names the path.
 absl::StatusOr<std::string> FindProgram(std::string_view program, const std::string& working_dir,
                                         std::string_view search_path);
 

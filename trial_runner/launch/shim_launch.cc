@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "core/check.h"
@@ -107,6 +108,9 @@ absl::StatusOr<LaunchedShim> LaunchShim(const ShimLaunch& launch) {
   close(sockets[1]);
   if (error != 0) {
     close(sockets[0]);
+    if (error == E2BIG) {
+      return absl::InvalidArgumentError("trial.command and trial.env are longer than exec takes");
+    }
     return absl::InternalError(fmt::format("could not start '{}' (log '{}'): {}", launch.shim_path,
                                            launch.stdout_path, std::strerror(error)));
   }

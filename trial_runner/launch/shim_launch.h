@@ -30,7 +30,8 @@ struct LaunchedShim {
 /// By posix_spawn: its cost does not grow with the daemon's memory. The shim leads a session of its
 /// own, has default signal dispositions, /dev/null as standard input, and inherits no descriptor
 /// but its control connection and the lock; the rank inherits neither. Call it from a thread that
-/// lives as long as the shim. Errors: INTERNAL or RESOURCE_EXHAUSTED with the system's reason.
+/// lives as long as the shim. Errors: INVALID_ARGUMENT when command and environment are longer than
+/// the system takes, else INTERNAL or RESOURCE_EXHAUSTED with its reason.
 absl::StatusOr<LaunchedShim> LaunchShim(const ShimLaunch& launch);
 
 }  // namespace rung

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "trial_runner/shim/machine_error.h"
 #include "trial_runner/shim/process_tree.h"
 
 namespace rung {
@@ -85,17 +86,28 @@ bool LimitDescriptors(int64_t descriptors_max) {
   _exit(written == sizeof failure ? 127 : 126);
 }
 
+constexpr const char* kCouldNotStart = "could not start: ";
+constexpr const char* kCouldNotStartHere = "could not start here: ";
+
+/// The line of a failure that is this machine's, with errno.
+std::string NotHere(const char* what) {
+  const char* reason = std::strerror(errno);
+  return std::string(kCouldNotStartHere) + what + ": " + reason;
+}
+
+/// The line of a failure.
 std::string Describe(const StartFailure& failure, const char* working_dir, const char* program) {
   const std::string reason = std::strerror(failure.error);
+  const std::string line = IsMachineError(failure.error) ? kCouldNotStartHere : kCouldNotStart;
   switch (failure.step) {
     case StartStep::kParent:
-      return "the parent process ended";
+      return std::string(kCouldNotStartHere) + "the parent process ended";
     case StartStep::kFolder:
-      return std::string("folder '") + working_dir + "': " + reason;
+      return line + "folder '" + working_dir + "': " + reason;
     case StartStep::kProgram:
-      return std::string("program '") + program + "': " + reason;
+      return line + "program '" + program + "': " + reason;
   }
-  return reason;
+  return line + reason;
 }
 
 }  // namespace
@@ -107,7 +119,7 @@ int Shim::Run(const char* working_dir, char* const argv[]) {
   signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 
   if (const std::string failure = Start(working_dir, argv); !failure.empty()) {
-    Say("could not start: " + failure);
+    Say(failure);
     return 1;
   }
   Say("started " + std::to_string(leader_));
@@ -127,10 +139,10 @@ int Shim::Run(const char* working_dir, char* const argv[]) {
 
 std::string Shim::Start(const char* working_dir, char* const argv[]) {
   if (!HideDescriptors() || !LimitDescriptors(descriptors_max_)) {
-    return std::string("descriptors: ") + std::strerror(errno);
+    return NotHere("descriptors");
   }
   int failure_pipe[2];
-  if (pipe2(failure_pipe, O_CLOEXEC) != 0) return std::string("pipe: ") + std::strerror(errno);
+  if (pipe2(failure_pipe, O_CLOEXEC) != 0) return NotHere("pipe");
   const pid_t shim = getpid();
   leader_ = fork();
   if (leader_ == 0) BecomeRank(shim, working_dir, argv, failure_pipe[1]);
@@ -144,7 +156,10 @@ std::string Shim::Start(const char* working_dir, char* const argv[]) {
     } while (size < 0 && errno == EINTR);
   }
   close(failure_pipe[0]);
-  if (leader_ < 0) return std::string("fork: ") + std::strerror(fork_error);
+  if (leader_ < 0) {
+    errno = fork_error;
+    return NotHere("fork");
+  }
   if (size != sizeof failure) return "";
   waitpid(leader_, nullptr, 0);
   return Describe(failure, working_dir, argv[0]);

@@ -17,7 +17,8 @@
 ///   to the shim    `term`   SIGTERM to the rank leader only: signalling the group would kill
 ///                           data-loading helpers first and lose the checkpoint
 ///                  `kill`   SIGKILL to everything
-///   from the shim  `started PID`, or `could not start: TEXT` and nothing after it
+///   from the shim  `started PID`, or `could not start: TEXT` and nothing after it; `could not
+///                  start here: TEXT` when the reason is the machine's (machine_error.h)
 ///                  `exited code N` | `exited signal N`: the leader; what it left is killed next
 ///                  `empty`: no process is left; the shim ends
 /// When the connection breaks (the daemon is gone), or on SIGTERM, SIGINT or SIGHUP to the shim
@@ -41,7 +42,7 @@ class Shim {
   int Run(const char* working_dir, char* const argv[]);
 
  private:
-  /// Empty, or why the rank could not be started.
+  /// Empty, or the line that says why the rank could not be started.
   std::string Start(const char* working_dir, char* const argv[]);
   void OnControl();
   void OnCommand(const std::string& command);

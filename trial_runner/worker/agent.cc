@@ -52,16 +52,19 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
       deadline_timer_(io_),
       heartbeat_timer_(io_),
       silence_timer_(io_),
+      disk_(io_),
       ports_(static_cast<uint32_t>(getpid()) * 64),
       gpus_(inventory_.gpus),
       gang_environment_{.io = io_,
                         .home = home_,
                         .requests = requests_,
+                        .disk = disk_,
                         .ports = ports_,
                         .gpus = gpus_,
                         .shim_path = config_.shim_path,
                         .outer = config_.outer_environment,
-                        .descriptors_max = config_.rank_descriptors_max},
+                        .descriptors_max = config_.rank_descriptors_max,
+                        .disk_wait = config_.limits.disk_wait},
       runner_(inventory_.total, config_.limits),
       channel_(MakeChannel(config_.server.target)),
       uploads_(channel_, config_.token) {
@@ -87,7 +90,6 @@ Agent::Agent(AgentConfig config, const WorkerHome& home, Inventory inventory)
 
 Agent::~Agent() {
   session_.reset();  // no callback after it
-  disk_.join();
 }
 
 absl::Status Agent::Run() {
@@ -138,7 +140,7 @@ void Agent::ArmTimer() {
 }
 
 void Agent::EndIfShutDown() {
-  if (!shutting_down_ || !runner_.NoProcessLeft()) return;
+  if (!shutting_down_ || !runner_.MayEnd()) return;
   session_->Send(stream_, GoodbyeMessage());
   session_->Finish(kGoodbyeTimeout);
   io_.stop();
@@ -185,6 +187,10 @@ void Agent::Execute(const AnswerError& effect) {
   requests_.Reply(effect.request, ErrorLine(effect.error));
 }
 
+void Agent::Execute(const LogWarning& effect) {
+  spdlog::warn("{}: {}", ToString(effect.attempt), effect.text);
+}
+
 void Agent::Execute(const SayHello& effect) { session_->Send(stream_, ToProto(effect, info_)); }
 
 void Agent::Execute(const TellExited& effect) {
@@ -207,19 +213,20 @@ void Agent::OnLine(AttemptId attempt, int32_t rank, RequestId request, std::stri
 void Agent::StoreCheckpoint(AttemptId attempt, int32_t rank, RequestId request, Steps step,
                             const std::string& path) {
   Gang& gang = *gangs_.at(attempt);
-  gang.BeginWork(rank);
-  boost::asio::post(
-      disk_, [this, attempt, rank, request, step, path, folder = gang.checkpoint_folder()] {
-        absl::StatusOr<WrittenCheckpoint> written = WriteManifest(folder, path, step);
-        boost::asio::post(io_, [this, attempt, rank, request, step, written = std::move(written)] {
+  const bool queued = disk_.Run(
+      "checkpoints " + gang.checkpoint_root(),
+      [this, attempt, rank, request, step, path, folder = gang.checkpoint_folder()] {
+        return [this, attempt, rank, request, step, written = WriteManifest(folder, path, step)] {
           if (written.ok()) {
             Post(CheckpointWritten{attempt, request, step, written->path, written->bytes});
           } else {
             requests_.Reply(request, ErrorLine(std::string(written.status().message())));
           }
           if (const auto it = gangs_.find(attempt); it != gangs_.end()) it->second->EndWork(rank);
-        });
+        };
       });
+  if (!queued) return requests_.Reply(request, ErrorLine("too many checkpoints wait for the disk"));
+  gang.BeginWork(rank);
 }
 
 void Agent::OnStreamOpen(uint64_t stream) {
@@ -244,9 +251,10 @@ void Agent::OnStreamMessage(uint64_t stream, const v1::SchedulerMessage& message
   if (event.ok() && *event) {
     Apply(**event);
   } else if (message.has_start_attempt()) {
-    // Its lease would be renewed for ever, were the scheduler not told.
+    // Its lease would be renewed for ever, were the scheduler not told. A worker of another version
+    // may understand it.
     Execute(TellExited{.attempt = FromProto(message.start_attempt().attempt()),
-                       .cause = ExitCause::kCouldNotStart,
+                       .cause = ExitCause::kRefused,
                        .message = std::string(event.status().message())});
   } else {
     spdlog::warn("a message of the scheduler is ignored: {}", event.status().ToString());

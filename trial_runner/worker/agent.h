@@ -5,7 +5,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "trial_runner/launch/gpu_slots.h"
 #include "trial_runner/launch/inventory.h"
 #include "trial_runner/launch/port_lease.h"
+#include "trial_runner/worker/disk_work.h"
 #include "trial_runner/worker/gang.h"
 #include "trial_runner/worker/limits.h"
 #include "trial_runner/worker/log_upload.h"
@@ -50,7 +50,8 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// THE loop; returns after Shutdown, when no process of any trial is left: OK, or
+  /// THE loop; returns after Shutdown, when no process of any trial is left and the exits that came
+  /// before are told (or nobody has heard them for Limits::exit_wait): OK, or
   /// UNAUTHENTICATED when the scheduler does not let this worker in. A worker that holds no trial
   /// ends at once then; one that does goes on trying, as in an outage, for
   /// Limits::refusal_patience.
@@ -72,6 +73,7 @@ class Agent {
   void Execute(const AnswerDecision& effect);
   void Execute(const AnswerStored& effect);
   void Execute(const AnswerError& effect);
+  void Execute(const LogWarning& effect);
   void Execute(const SayHello& effect);
   void Execute(const TellExited& effect);
   template <typename Tell>
@@ -103,7 +105,7 @@ class Agent {
   boost::asio::steady_timer deadline_timer_;
   boost::asio::steady_timer heartbeat_timer_;
   boost::asio::steady_timer silence_timer_;
-  boost::asio::thread_pool disk_{1};  ///< checkpoints are brought to the disk there
+  DiskWork disk_;  ///< prepares launches, and brings checkpoints to the disk
 
   PortPool ports_;
   GpuSlots gpus_;

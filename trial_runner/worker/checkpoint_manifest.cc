@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 
 #include "core/check.h"
 #include "core/json_syntax.h"
+#include "proto/utf8.h"
 
 namespace rung::worker {
 namespace {
@@ -30,6 +33,19 @@ struct FileEntry {
 
 absl::Status Failure(const fs::path& path, int error) {
   return absl::InternalError(fmt::format("'{}': {}", path.string(), std::strerror(error)));
+}
+
+/// Whether a look at a file told that it is not there, rather than that one cannot look.
+bool IsMissing(int error) {
+  return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ENOTSUP;
+}
+
+/// The wire and the manifest take UTF-8 alone.
+absl::Status CheckName(const fs::path& path) {
+  const absl::Status status = CheckPathIsUtf8(path.string());
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(
+      fmt::format("checkpoint.path: {}", std::string(status.message())));
 }
 
 absl::Status Sync(const fs::path& path) {
@@ -56,7 +72,21 @@ absl::StatusOr<fs::path> Resolve(const std::string& folder, const std::string& p
         fmt::format("checkpoint.path: must lie inside RUNG_CHECKPOINT_DIR '{}', found '{}'",
                     root.string(), path));
   }
+  RUNG_RETURN_IF_ERROR(CheckName(real));
   return real;
+}
+
+/// The folders of a checkpoint in `folder` (`ROOT/TRIAL/ATTEMPT`, all made for it), from its own up
+/// to ROOT: without their entries it would be gone after a power failure.
+absl::Status SyncFoldersAbove(const fs::path& checkpoint, const std::string& folder) {
+  std::error_code error;
+  const fs::path attempt = fs::canonical(folder, error);
+  if (error) return Failure(folder, error.value());
+  const fs::path root = attempt.parent_path().parent_path();
+  for (fs::path above = checkpoint.parent_path();; above = above.parent_path()) {
+    RUNG_RETURN_IF_ERROR(Sync(above));
+    if (above == root || above == above.parent_path()) return absl::OkStatus();
+  }
 }
 
 absl::Status AddFile(const fs::directory_entry& entry, const fs::path& root,
@@ -70,6 +100,7 @@ absl::Status AddFile(const fs::directory_entry& entry, const fs::path& root,
     return absl::ResourceExhaustedError(
         fmt::format("checkpoint.path: holds more than {} files", kFilesMax));
   }
+  RUNG_RETURN_IF_ERROR(CheckName(entry.path()));
   const auto bytes = static_cast<int64_t>(entry.file_size(error));
   if (error) return Failure(entry.path(), error.value());
   const bool single = entry.path() == root;
@@ -96,8 +127,8 @@ absl::StatusOr<std::vector<FileEntry>> SyncedFiles(const fs::path& root) {
   return files;
 }
 
-/// By rename, so that a reader finds a whole manifest or none.
-absl::Status WriteDurably(const fs::path& path, const std::string& text) {
+/// By rename, so that a reader finds a whole manifest or none. Its folder is not synced yet.
+absl::Status WriteWhole(const fs::path& path, const std::string& text) {
   const fs::path temporary = path.string() + ".tmp";
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Failure(temporary, errno);
@@ -114,7 +145,7 @@ absl::Status WriteDurably(const fs::path& path, const std::string& text) {
     unlink(temporary.c_str());
     return Failure(path, error);
   }
-  return Sync(path.parent_path());
+  return absl::OkStatus();
 }
 
 absl::Status VerifyFile(const std::string& checkpoint, const json& file) {
@@ -123,6 +154,10 @@ absl::Status VerifyFile(const std::string& checkpoint, const json& file) {
   const fs::path path = name.empty() ? fs::path(checkpoint) : fs::path(checkpoint) / name;
   std::error_code error;
   const uint64_t found = fs::file_size(path, error);
+  if (error && !IsMissing(error.value())) {
+    return absl::UnavailableError(
+        fmt::format("checkpoint file '{}': {}", path.string(), error.message()));
+  }
   if (error) {
     return absl::NotFoundError(
         fmt::format("checkpoint '{}' lacks '{}'", checkpoint, path.string()));
@@ -150,12 +185,19 @@ absl::StatusOr<WrittenCheckpoint> WriteManifest(const std::string& folder, const
   }
   const json manifest = {{"version", 1}, {"step", step}, {"files", std::move(list)}};
   const std::string text = manifest.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-  RUNG_RETURN_IF_ERROR(WriteDurably(checkpoint.path + kSuffix, text));
+  RUNG_RETURN_IF_ERROR(WriteWhole(checkpoint.path + kSuffix, text));
+  RUNG_RETURN_IF_ERROR(SyncFoldersAbove(*real, folder));
   return checkpoint;
 }
 
 absl::Status VerifyCheckpoint(const std::string& path) {
-  std::ifstream stream(path + kSuffix);
+  const std::string manifest_path = path + kSuffix;
+  struct stat status {};
+  if (stat(manifest_path.c_str(), &status) != 0 && !IsMissing(errno)) {
+    return absl::UnavailableError(
+        fmt::format("manifest '{}': {}", manifest_path, std::strerror(errno)));
+  }
+  std::ifstream stream(manifest_path);
   if (!stream) {
     return absl::NotFoundError(fmt::format("checkpoint '{}' has no manifest here", path));
   }

@@ -52,6 +52,13 @@ struct AnswerError {
   std::string error;
 };
 
+// ---- to the daemon's log ----
+
+struct LogWarning {
+  AttemptId attempt;
+  std::string text;
+};
+
 // ---- to the scheduler; only between SchedulerConnected and SchedulerLost ----
 
 struct HeldAttempt {
@@ -93,8 +100,8 @@ struct TellExited {
 };
 
 using Effect = std::variant<LaunchGang, TerminateRank, KillRank, CloseAttempt, AnswerDecision,
-                            AnswerStored, AnswerError, SayHello, TellStarted, TellReport,
-                            TellCheckpoint, TellRankExited, TellExited>;
+                            AnswerStored, AnswerError, LogWarning, SayHello, TellStarted,
+                            TellReport, TellCheckpoint, TellRankExited, TellExited>;
 using Effects = std::vector<Effect>;
 
 }  // namespace rung::worker

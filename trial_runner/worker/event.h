@@ -60,7 +60,8 @@ struct StartAttempt {
 struct StopAttempt {
   AttemptId attempt;
   std::chrono::milliseconds grace{30'000};
-  bool at_once = false;  ///< starts at SIGTERM, without the first grace
+  bool at_once = false;                 ///< starts at SIGTERM, without the first grace
+  Decision decision = Decision::kStop;  ///< what its next report is answered: stop or pause
 };
 struct ReportAnswered {
   AttemptId attempt;
@@ -81,10 +82,15 @@ struct ExitAcknowledged {
 
 // ---- from launch and the shims ----
 
-/// Nothing of the gang was started. `refused`: this worker lacks the folder or the program.
+// Why an attempt could not start: kRefused, this worker lacks the folder or the program; kLost, its
+// checkpoint is damaged or missing here; kFailed, it is wrong by itself (another worker could not
+// start it either); kCouldNotStart, this machine could not (disk, memory, descriptors, GPUs,
+// ports).
+
+/// Nothing of the gang was started.
 struct LaunchFailed {
   AttemptId attempt;
-  bool refused = false;
+  ExitCause cause = ExitCause::kCouldNotStart;
   std::string message;
 };
 struct RankStarted {
@@ -95,6 +101,7 @@ struct RankStarted {
 struct RankCouldNotStart {
   AttemptId attempt;
   int32_t rank = 0;
+  ExitCause cause = ExitCause::kCouldNotStart;
   std::string message;
 };
 /// The rank's leader ended; helpers that it left are being killed.
@@ -116,7 +123,7 @@ struct RankGone {
 struct RankReport {
   AttemptId attempt;
   int32_t rank = 0;
-  RequestId request;
+  RequestId request;  ///< 0: nobody is left to read the answer
   Steps step = 0;
   std::vector<MetricValue> metrics;
 };

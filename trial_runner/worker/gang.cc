@@ -1,28 +1,21 @@
 #include "trial_runner/worker/gang.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <spdlog/spdlog.h>
 
-#include <boost/asio/post.hpp>
 #include <filesystem>
 #include <utility>
 
-#include "core/check.h"
+#include "core/ids.h"
 #include "trial_runner/launch/command_line.h"
 #include "trial_runner/launch/environment.h"
-#include "trial_runner/launch/program.h"
-#include "trial_runner/worker/checkpoint_manifest.h"
 #include "trial_runner/worker/rank_process.h"
 
 namespace rung::worker {
 namespace {
 
-absl::Status MakeFolder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return absl::OkStatus();
-  return absl::InternalError(
-      fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+StartFailure MachineFailure(const absl::Status& status) {
+  return {.message = std::string(status.message())};
 }
 
 }  // namespace
@@ -33,6 +26,7 @@ struct Gang::Rank {
   std::shared_ptr<RankProcess> process;
   int work = 0;
   std::function<void()> when_idle;  ///< set when no process is left
+  std::optional<boost::asio::steady_timer> patience;
 };
 
 Gang::Gang(const GangEnvironment& environment, AttemptSpec spec, Emit emit, OnLine on_line)
@@ -41,7 +35,8 @@ Gang::Gang(const GangEnvironment& environment, AttemptSpec spec, Emit emit, OnLi
       emit_(std::move(emit)),
       on_line_(std::move(on_line)),
       checkpoint_folder_(
-          environment.home.CheckpointFolder(spec_.attempt, spec_.checkpoint_root).string()) {}
+          environment.home.CheckpointFolder(spec_.attempt, spec_.checkpoint_root).string()),
+      disk_timer_(environment.io) {}
 
 Gang::~Gang() {
   for (const auto& rank : ranks_) {
@@ -51,12 +46,45 @@ Gang::~Gang() {
 }
 
 void Gang::Launch() {
-  bool refused = false;
-  if (const absl::Status status = Prepare(refused); !status.ok()) {
-    ranks_.clear();
-    emit_(LaunchFailed{spec_.attempt, refused, std::string(status.message())});
-    return;
+  if (const absl::Status status = MakeCommand(); !status.ok()) {
+    return FailLaunch({.cause = ExitCause::kFailed, .message = std::string(status.message())});
   }
+  preparing_ = true;
+  const std::weak_ptr<bool> alive = alive_;
+  const GangFiles files{.program = command_.front(),
+                        .working_dir = spec_.working_dir,
+                        .search_path = std::string(ValueOf(EnvironmentOf(0), "PATH")),
+                        .resume_from = spec_.resume_from,
+                        .checkpoint_folder = checkpoint_folder_,
+                        .log_folder = environment_.home.LogFolder(spec_.attempt)};
+  const bool queued = environment_.disk.Run(
+      fmt::format("launch {} {}", spec_.checkpoint_root, spec_.working_dir), [this, alive, files] {
+        return [this, alive, failure = PrepareFiles(files)] {
+          if (alive.expired() || !preparing_) return;
+          if (failure) return FailLaunch(*failure);
+          OnFilesPrepared();
+        };
+      });
+  if (!queued) return FailLaunch({.message = "too many launches wait for the disk"});
+  disk_timer_.expires_after(environment_.disk_wait);
+  disk_timer_.async_wait([this, alive](boost::system::error_code error) {
+    if (error || alive.expired() || !preparing_) return;
+    FailLaunch({.message = fmt::format("the disk of '{}' or '{}' has not answered for {} s",
+                                       spec_.working_dir, checkpoint_folder_,
+                                       environment_.disk_wait.count() / 1'000)});
+  });
+}
+
+void Gang::OnFilesPrepared() {
+  if (const absl::Status status = TakeResources(); !status.ok()) {
+    return FailLaunch(MachineFailure(status));
+  }
+  preparing_ = false;
+  disk_timer_.cancel();
+  StartRanks();
+}
+
+void Gang::StartRanks() {
   const std::filesystem::path logs = environment_.home.LogFolder(spec_.attempt);
   port_->ReleaseBind();
   for (int32_t index = 0; index < spec_.processes; ++index) {
@@ -74,16 +102,34 @@ void Gang::Launch() {
                              .lock_fd = environment_.home.ranks_lock_fd(),
                              .descriptors_max = environment_.descriptors_max});
     if (!status.ok()) {
-      emit_(RankCouldNotStart{spec_.attempt, index, std::string(status.message())});
+      const bool too_long = absl::IsInvalidArgument(status);
+      emit_(RankCouldNotStart{spec_.attempt, index,
+                              too_long ? ExitCause::kFailed : ExitCause::kCouldNotStart,
+                              std::string(status.message())});
     }
   }
 }
 
+void Gang::FailLaunch(StartFailure failure) {
+  preparing_ = false;
+  disk_timer_.cancel();
+  ranks_.clear();
+  emit_(LaunchFailed{spec_.attempt, failure.cause, std::move(failure.message)});
+}
+
+bool Gang::EndLaunch() {
+  if (!preparing_) return false;
+  FailLaunch({.message = "it was ended before it was started"});
+  return true;
+}
+
 void Gang::Terminate(int32_t rank) {
+  if (EndLaunch()) return;
   if (RankProcess* process = ProcessOf(rank)) process->Terminate();
 }
 
 void Gang::Kill(int32_t rank) {
+  if (EndLaunch()) return;
   if (RankProcess* process = ProcessOf(rank)) process->Kill();
 }
 
@@ -99,22 +145,16 @@ void Gang::EndWork(int32_t index) {
   if (--rank.work == 0 && rank.when_idle) std::exchange(rank.when_idle, nullptr)();
 }
 
-absl::Status Gang::Prepare(bool& refused) {
+absl::Status Gang::MakeCommand() {
   const absl::StatusOr<Configuration> configuration = ParseConfiguration(spec_.params_json);
   if (!configuration.ok()) return configuration.status();
   absl::StatusOr<std::vector<std::string>> command = ExpandCommand(spec_.command, *configuration);
   if (!command.ok()) return command.status();
   command_ = *std::move(command);
+  return absl::OkStatus();
+}
 
-  const std::vector<std::string> environment = EnvironmentOf(0);
-  const absl::StatusOr<std::string> program =
-      FindProgram(command_.front(), spec_.working_dir, ValueOf(environment, "PATH"));
-  refused = !program.ok();
-  if (refused) return program.status();
-  if (!spec_.resume_from.empty()) RUNG_RETURN_IF_ERROR(VerifyCheckpoint(spec_.resume_from));
-  RUNG_RETURN_IF_ERROR(MakeFolder(checkpoint_folder_));
-  RUNG_RETURN_IF_ERROR(MakeFolder(environment_.home.LogFolder(spec_.attempt)));
-
+absl::Status Gang::TakeResources() {
   const int32_t gpus = spec_.per_process.gpus * spec_.processes;
   std::optional<std::vector<std::string>> uuids = environment_.gpus.Take(spec_.attempt, gpus);
   if (!uuids) {
@@ -163,11 +203,18 @@ std::vector<std::string> Gang::EnvironmentOf(int32_t rank) const {
 void Gang::WhenDrained(int32_t index, std::function<void()> then) {
   Rank& rank = *ranks_[static_cast<size_t>(index)];
   rank.socket->DrainAndClose();
-  if (rank.work == 0) {
-    then();
-  } else {
-    rank.when_idle = std::move(then);
-  }
+  if (rank.work == 0) return then();
+  rank.when_idle = std::move(then);
+  rank.patience.emplace(environment_.io, environment_.disk_wait);
+  rank.patience->async_wait([this, index,
+                             alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    Rank& waiting = *ranks_[static_cast<size_t>(index)];
+    if (!waiting.when_idle) return;
+    spdlog::warn("{}: a checkpoint of rank {} is not on the disk {} s after its end: it is left",
+                 ToString(spec_.attempt), index, environment_.disk_wait.count() / 1'000);
+    std::exchange(waiting.when_idle, nullptr)();
+  });
 }
 
 }  // namespace rung::worker

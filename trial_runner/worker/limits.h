@@ -15,12 +15,22 @@ struct Limits {
   /// Reports of a rank that were answered `durable: false` and are not delivered; then its reports
   /// wait. With `rank0` that is the number of an attempt.
   size_t undelivered_max = 64;
+  /// Reports of a rank that the scheduler has been sent and has not answered; then further ones
+  /// wait for its answers. More than a living rank can have, with those that are undelivered and
+  /// one a connection: its reports never wait for those of another rank that wait for them.
+  size_t in_flight_max = 96;
+  /// Warnings that a report which its rank has been answered was refused afterwards, an attempt.
+  size_t late_refusals_told_max = 10;
   /// What the scheduler has not answered is sent again after this long within one connection.
   std::chrono::milliseconds resend_interval{10'000};
-  /// An exit follows the answers to all reports of its attempt, or comes this long after them.
+  /// An exit follows the answers to all reports of its attempt, or comes this long after them. A
+  /// daemon that is ended waits as long for the acknowledgement of exits that came before.
   std::chrono::milliseconds exit_wait{10'000};
   /// An attempt waits this long for the resources of one that is being ended.
   std::chrono::milliseconds launch_wait{60'000};
+  /// The files of an attempt are waited for this long: before its launch, and when its last process
+  /// is gone. A disk that hangs holds nothing longer.
+  std::chrono::milliseconds disk_wait{60'000};
   /// A worker with trials that the scheduler does not let in tries this long before it ends them.
   std::chrono::milliseconds refusal_patience{600'000};
   /// Upper bound of a trial's grace when the daemon itself ends.

@@ -31,7 +31,8 @@ class LogUploads {
   /// Cancels all.
   ~LogUploads();
 
-  /// More than kUploadsMax at a time, or no file at all, are answered with an error.
+  /// One more than kUploadsMax at a time, or no file at all, is answered with an error; still more
+  /// get no answer, and the scheduler waits for one only so long.
   void Start(uint64_t fetch_id, const std::string& attempt, LogSource source);
   void Cancel(uint64_t fetch_id);
   /// The attempt's files grow no more: its followers send the rest and end.

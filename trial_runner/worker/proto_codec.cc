@@ -104,9 +104,11 @@ absl::StatusOr<std::optional<Event>> EventFromProto(const v1::SchedulerMessage& 
     }
     case v1::SchedulerMessage::kStopAttempt: {
       const v1::StopAttempt& stop = message.stop_attempt();
+      const bool pause = stop.decision() == v1::DECISION_PAUSE;  // of earlier schedulers: stop
       return StopAttempt{.attempt = FromProto(stop.attempt()),
                          .grace = milliseconds(stop.grace_ms()),
-                         .at_once = stop.at_once()};
+                         .at_once = stop.at_once(),
+                         .decision = pause ? Decision::kPause : Decision::kStop};
     }
     case v1::SchedulerMessage::kAnswerReport:
       return AnswerFromProto(message.answer_report());

@@ -83,13 +83,19 @@ void RankProcess::Read() {
 
 void RankProcess::OnLine(const std::string& line) {
   constexpr std::string_view kCouldNotStart = "could not start: ";
+  constexpr std::string_view kCouldNotStartHere = "could not start here: ";
   constexpr std::string_view kExitedCode = "exited code ";
   constexpr std::string_view kExitedSignal = "exited signal ";
   if (line.starts_with("started ")) {
     emit_(RankStarted{attempt_, rank_});
   } else if (line.starts_with(kCouldNotStart)) {
     could_not_start_ = true;
-    emit_(RankCouldNotStart{attempt_, rank_, line.substr(kCouldNotStart.size())});
+    emit_(
+        RankCouldNotStart{attempt_, rank_, ExitCause::kFailed, line.substr(kCouldNotStart.size())});
+  } else if (line.starts_with(kCouldNotStartHere)) {
+    could_not_start_ = true;
+    emit_(RankCouldNotStart{attempt_, rank_, ExitCause::kCouldNotStart,
+                            line.substr(kCouldNotStartHere.size())});
   } else if (line.starts_with(kExitedCode) || line.starts_with(kExitedSignal)) {
     RankExited event{.attempt = attempt_, .rank = rank_};
     if (line.starts_with(kExitedCode)) event.code = NumberAfter(line, kExitedCode);

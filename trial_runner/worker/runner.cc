@@ -109,7 +109,7 @@ void Runner::OnStartAttempt(const StartAttempt& event, MonoTime now) {
 void Runner::OnStopAttempt(const StopAttempt& event, MonoTime now, Effects& out) {
   Attempt* attempt = Find(event.attempt);
   if (attempt == nullptr || attempt->exit) return;
-  attempt->window.Decide(Decision::kStop, now, out);
+  attempt->window.Decide(event.decision, now, out);
   const std::chrono::milliseconds first_grace =
       event.at_once ? std::chrono::milliseconds(0) : event.grace;
   WantStop(*attempt, first_grace, event.grace, now, out);
@@ -140,7 +140,7 @@ void Runner::OnCheckpointAcknowledged(const CheckpointAcknowledged& event, Effec
 void Runner::OnLaunchFailed(const LaunchFailed& event, MonoTime now, Effects& out) {
   Attempt* attempt = Find(event.attempt);
   if (attempt == nullptr) return;
-  attempt->start_failure = event.refused ? ExitCause::kRefused : ExitCause::kCouldNotStart;
+  attempt->start_failure = attempt->stop_wanted ? ExitCause::kStopped : event.cause;
   attempt->message = event.message;
   for (Rank& rank : attempt->ranks) rank.state = RankState::kGone;
   CloseIfGone(*attempt, now, out);
@@ -163,7 +163,7 @@ void Runner::OnRankCouldNotStart(const RankCouldNotStart& event, MonoTime now, E
   if (attempt == nullptr) return;
   attempt->ranks[static_cast<size_t>(event.rank)].state = RankState::kGone;
   if (!attempt->start_failure && attempt->failed_rank < 0) {
-    attempt->start_failure = ExitCause::kCouldNotStart;
+    attempt->start_failure = event.cause;
     attempt->message = fmt::format("rank {}: {}", event.rank, event.message);
     Kill(*attempt, out);  // a gang starts whole or not at all
   }
@@ -232,7 +232,12 @@ void Runner::OnCheckpoint(const CheckpointWritten& event, MonoTime now, Effects&
 
 void Runner::OnShutdown(MonoTime now, Effects& out) {
   shutting_down_ = true;
+  tell_until_ = now + limits_.exit_wait;
   for (auto& [id, attempt] : attempts_) {
+    const bool over = std::ranges::all_of(
+        attempt.ranks, [](const Rank& rank) { return rank.state >= RankState::kExited; });
+    if (over) continue;  // by itself: the scheduler is to hear of it
+    attempt.cut_short = true;
     if (!attempt.launched) {
       attempt.discarded = true;  // the scheduler sees it lost with this worker
       continue;
@@ -244,6 +249,10 @@ void Runner::OnShutdown(MonoTime now, Effects& out) {
 
 void Runner::OnTick(MonoTime now, Effects& out) {
   for (auto& [id, attempt] : attempts_) {
+    if (shutting_down_ && now >= tell_until_ && attempt.exit && IsToBeTold(attempt)) {
+      out.push_back(LogWarning{id, "it has ended, but no scheduler was there to be told in time"});
+      attempt.discarded = true;
+    }
     if (attempt.state == AttemptState::kAssigned && !attempt.exit && now >= attempt.launch_by) {
       attempt.start_failure = ExitCause::kCouldNotStart;
       attempt.message = "the resources that it was given did not become free in time";
@@ -271,8 +280,10 @@ std::optional<MonoTime> Runner::NextDeadline() const {
     consider(attempt.term_at);
     consider(attempt.kill_at);
     consider(attempt.window.NextDeadline(connected_ && !attempt.discarded));
+    const bool to_be_told = attempt.exit && IsToBeTold(attempt);
+    if (shutting_down_ && to_be_told) consider(tell_until_);
     if (!connected_ || attempt.discarded) continue;
-    if (attempt.exit && !shutting_down_) consider(attempt.exit_due);
+    if (to_be_told) consider(attempt.exit_due);
     for (const auto& [report_id, checkpoint] : attempt.checkpoints) {
       consider(checkpoint.sent + limits_.resend_interval);
     }
@@ -282,6 +293,14 @@ std::optional<MonoTime> Runner::NextDeadline() const {
 
 bool Runner::NoProcessLeft() const {
   return std::ranges::none_of(attempts_, [](const auto& item) { return item.second.launched; });
+}
+
+bool Runner::IsToBeTold(const Attempt& attempt) { return !attempt.discarded && !attempt.cut_short; }
+
+bool Runner::MayEnd() const {
+  return NoProcessLeft() && std::ranges::none_of(attempts_, [](const auto& item) {
+           return item.second.exit && IsToBeTold(item.second);
+         });
 }
 
 Runner::Attempt* Runner::Find(AttemptId id) {
@@ -405,8 +424,7 @@ TellExited Runner::ExitOf(const Attempt& attempt) const {
 }
 
 void Runner::TellExitIfDue(Attempt& attempt, MonoTime now, Effects& out) {
-  // When the daemon ends its trials, the scheduler is to see them lost, and queue them again.
-  if (!attempt.exit || attempt.discarded || !connected_ || shutting_down_) return;
+  if (!attempt.exit || !IsToBeTold(attempt) || !connected_) return;
   const bool answered = attempt.window.Delivered() && attempt.checkpoints.empty();
   const bool first = !attempt.exit_sent && answered;
   if (!first && now < attempt.exit_due) return;

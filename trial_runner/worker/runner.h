@@ -29,6 +29,8 @@
 /// - An exit is told after the answers to all reports of its attempt, and until acknowledged.
 /// - A lost scheduler changes nothing for running trials. Attempts that it does not keep when it
 ///   is back are killed without a report: their number is stale.
+/// - A daemon that is ended tells the exits that came before, for exit_wait. Of attempts that it
+///   ends itself it tells nothing: the scheduler is to see them lost, and queue them again.
 namespace rung::worker {
 
 class Runner {
@@ -43,6 +45,8 @@ class Runner {
   std::optional<MonoTime> NextDeadline() const;
   /// No process of any attempt is left.
   bool NoProcessLeft() const;
+  /// After ShutdownRequested: no process is left, and no exit that is still to be told.
+  bool MayEnd() const;
   /// No attempt, not even one whose exit the scheduler has not acknowledged.
   bool HoldsNothing() const { return attempts_.empty(); }
 
@@ -70,6 +74,7 @@ class Runner {
     MonoTime launch_by{};
     bool stop_wanted = false;
     bool discarded = false;             ///< killed without a report
+    bool cut_short = false;             ///< ended with the daemon: its exit is not told
     std::optional<MonoTime> term_at{};  ///< SIGTERM to the leaders
     std::optional<MonoTime> kill_at{};  ///< SIGKILL to everything
     std::chrono::milliseconds kill_grace{0};
@@ -102,6 +107,8 @@ class Runner {
   /// As Find, for an attempt with this rank.
   Attempt* FindRank(AttemptId id, int32_t rank);
   bool Fits(const AttemptSpec& spec) const;
+  /// Its exit is, or will be, the scheduler's to know.
+  static bool IsToBeTold(const Attempt& attempt);
   /// Launches waiting attempts, oldest number first, as far as they fit.
   void LaunchWaiting(Effects& out);
   /// SIGTERM `first_grace` from now at the latest, SIGKILL `kill_grace` after it.
@@ -121,6 +128,7 @@ class Runner {
   Limits limits_;
   bool connected_ = false;  ///< welcomed by the scheduler, and the stream stands
   bool shutting_down_ = false;
+  MonoTime tell_until_{};  ///< of exits, while shutting down
   uint64_t next_report_id_ = 1;
   AttemptMap attempts_;
 };

@@ -21,8 +21,9 @@ struct SessionConfig {
   TokenFile token;  ///< sent as `authorization: Bearer`
   std::chrono::milliseconds reconnect_wait{1'000};
   /// A scheduler that takes no more messages than this is cut off; what matters is sent again on
-  /// the next stream.
-  size_t outgoing_messages_max = 20'000;
+  /// the next stream. More than the reports in flight (Limits::in_flight_max) of 1,024 ranks, which
+  /// a new stream is told at once.
+  size_t outgoing_messages_max = 200'000;
 };
 
 /// gRPC's defaults would need 13 s to see that an 8 s cut is over: keepalive and a short back-off.

@@ -87,7 +87,7 @@ double MetricOf(const std::string& name, const json& value) {
 ReportLine ReadReport(const json& value) {
   const json& report = ObjectOf(value, "report");
   CheckKeys(report, "report", {"step", "metrics", "count"});
-  ReportLine line{.step = IntegerOf(Member(report, "report", "step"), "report.step", 0),
+  ReportLine line{.step = IntegerOf(Member(report, "report", "step"), "report.step", 1),
                   .metrics = {}};
   const int64_t count =
       report.contains("count") ? IntegerOf(report["count"], "report.count", 1) : 1;
@@ -113,7 +113,7 @@ CheckpointLine ReadCheckpoint(const json& value) {
   if (!path.is_string()) {
     throw LineError(fmt::format("checkpoint.path: must be a string, found {}", Found(path)));
   }
-  return {.step = IntegerOf(Member(checkpoint, "checkpoint", "step"), "checkpoint.step", 0),
+  return {.step = IntegerOf(Member(checkpoint, "checkpoint", "step"), "checkpoint.step", 1),
           .path = path.get<std::string>()};
 }
 

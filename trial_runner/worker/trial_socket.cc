@@ -22,6 +22,10 @@ constexpr size_t kReadBytes = 16 * 1'024;
 /// What a dead rank can have left: the kernel's buffer, of at most a few hundred KiB.
 constexpr size_t kDrainBytesMax = 8 << 20;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
+/// In one turn of the loop, however fast a rank connects and closes.
+constexpr size_t kAcceptsAtOnce = kConnectionsMax;
+/// More than the kernel holds of a rank that is gone.
+constexpr size_t kAcceptsAtEnd = 2 * kConnectionsMax;
 
 }  // namespace
 
@@ -165,7 +169,7 @@ TrialSocket::~TrialSocket() {
 
 void TrialSocket::DrainAndClose() {
   if (!acceptor_.is_open()) return;
-  AcceptWaiting();
+  AcceptWaiting(kAcceptsAtEnd);
   error_code ignored;
   acceptor_.close(ignored);
   unlink(path_.c_str());
@@ -179,7 +183,7 @@ void TrialSocket::Accept() {
   const std::weak_ptr<bool> alive = alive_;
   acceptor_.async_wait(Protocol::acceptor::wait_read, [this, alive](error_code error) {
     if (error || alive.expired() || !acceptor_.is_open()) return;
-    if (AcceptWaiting()) return Accept();
+    if (AcceptWaiting(kAcceptsAtOnce)) return Accept();
     // The connection goes on being ready, so that waiting for it would take all of the processor.
     accept_retry_.expires_after(kAcceptRetry);
     accept_retry_.async_wait([this, alive](error_code canceled) {
@@ -188,14 +192,14 @@ void TrialSocket::Accept() {
   });
 }
 
-bool TrialSocket::AcceptWaiting() {
+bool TrialSocket::AcceptWaiting(size_t accepts_max) {
   error_code error;
-  while (!error) {
+  for (size_t accepted = 0; !error && accepted < accepts_max; ++accepted) {
     Protocol::socket socket(acceptor_.get_executor());
     acceptor_.accept(socket, error);
     if (!error) Welcome(std::move(socket));
   }
-  return error == boost::asio::error::would_block;
+  return !error || error == boost::asio::error::would_block;
 }
 
 void TrialSocket::Welcome(Protocol::socket socket) {

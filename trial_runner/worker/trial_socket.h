@@ -49,7 +49,7 @@ class TrialSocket {
               OnLine on_line);
   void Accept();
   /// False when this process can open no more descriptors: who waits is left waiting.
-  bool AcceptWaiting();
+  bool AcceptWaiting(size_t accepts_max);
   void Welcome(Protocol::socket socket);
 
   std::string path_;

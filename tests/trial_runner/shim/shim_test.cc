@@ -182,6 +182,13 @@ TEST_F(ShimTest, MissingFolderIsNamedWithTheReason) {
   EXPECT_EQ(Line(), "could not start: folder '/does/not/exist': No such file or directory");
 }
 
+TEST_F(ShimTest, WhatTheMachineCannotDoIsToldApart) {
+  descriptors_max_ = 3;  // 0, 1 and 2: no pipe can be made
+  Start({"true"}, folder_);
+  EXPECT_EQ(Line(), "could not start here: pipe: Too many open files");
+  EXPECT_EQ(Line(), "");
+}
+
 TEST_F(ShimTest, RankLeadsAGroupInTheShimsSession) {
   StartScript("exec cat fifo");
   const pid_t rank = StartedPid();

@@ -102,7 +102,7 @@ class AgentTest : public ::testing::Test {
       v1::AcknowledgeCheckpoint& ack = *reply.mutable_acknowledge_checkpoint();
       ack.set_report_id(message.checkpoint().report_id());
       *ack.mutable_attempt() = message.checkpoint().attempt();
-    } else if (message.has_attempt_exited()) {
+    } else if (message.has_attempt_exited() && acknowledges_exits_) {
       *reply.mutable_acknowledge_exit()->mutable_attempt() = message.attempt_exited().attempt();
     } else {
       return {};
@@ -199,6 +199,7 @@ class AgentTest : public ::testing::Test {
   Limits limits_;
   std::atomic<bool> answers_ = true;
   std::atomic<bool> keep_held_ = true;
+  std::atomic<bool> acknowledges_exits_ = true;
   std::atomic<int64_t> stop_at_ = 1'000'000;
   int64_t grace_ms_ = 60'000;
   std::optional<FakeScheduler> scheduler_;
@@ -351,7 +352,7 @@ TEST_F(AgentTest, GangStartsWholeOrNotAtAll) {
   start.mutable_trial()->set_command(0, "./broken");
   Send(start);
   const v1::AttemptExited exit = scheduler_->AwaitExit(1);
-  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_COULD_NOT_START);
+  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_FAILED);
   EXPECT_THAT(exit.message(), HasSubstr("./broken"));
 }
 
@@ -440,7 +441,7 @@ TEST_F(AgentTest, CheckpointIsStoredWithItsManifestAndResumedFrom) {
   resumed.mutable_attempt()->set_trial_number(3);
   Send(resumed);
   const v1::AttemptExited exit = scheduler_->AwaitExit(3);
-  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_COULD_NOT_START);
+  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_LOST);
   EXPECT_THAT(exit.message(), HasSubstr("4 bytes"));
 }
 
@@ -493,11 +494,36 @@ TEST_F(AgentTest, ShutdownEndsWithAGoodbye) {
       scheduler_->Await([](const v1::WorkerMessage& m) { return m.has_goodbye(); }).has_goodbye());
 }
 
+TEST_F(AgentTest, ShutdownTellsAnExitThatTheSchedulerHasNotAcknowledged) {
+  acknowledges_exits_ = false;
+  Begin();
+  Send(Start(1, "true"));
+  scheduler_->AwaitExit(1);
+  scheduler_->Stop();
+  scheduler_->ForgetMessages();
+  acknowledges_exits_ = true;
+  agent_->Shutdown();
+  scheduler_->Start([this](const v1::WorkerMessage& m) { return Reply(m); });
+  EXPECT_EQ(scheduler_->AwaitExit(1).cause(), v1::EXIT_CAUSE_COMPLETED);
+  thread_.join();
+}
+
+TEST_F(AgentTest, MachineThatCannotStartATrialSaysSo) {
+  Begin();
+  std::ofstream(folder_ + "/root") << "a file in the way";
+  v1::StartAttempt start = Start(1, "true");
+  start.mutable_trial()->set_checkpoint_root(folder_ + "/root");
+  Send(start);
+  const v1::AttemptExited exit = scheduler_->AwaitExit(1);
+  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_COULD_NOT_START);
+  EXPECT_THAT(exit.message(), HasSubstr(folder_ + "/root"));
+}
+
 TEST_F(AgentTest, StartThatCannotBeReadIsAnsweredWithAnExit) {
   Begin();
   Send(Start(1, "true", /*processes=*/0));
   const v1::AttemptExited exit = scheduler_->AwaitExit(1);
-  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_COULD_NOT_START);
+  EXPECT_EQ(exit.cause(), v1::EXIT_CAUSE_REFUSED);
   EXPECT_THAT(exit.message(), HasSubstr("trial.processes"));
 }
 

@@ -79,6 +79,25 @@ TEST_F(CheckpointManifestTest, SymbolicLinkInsideACheckpointIsRefused) {
               HasSubstr("link"));
 }
 
+TEST_F(CheckpointManifestTest, NamesThatAreNotUtf8AreRefused) {
+  // The name is the wire's and the manifest's: neither takes other bytes.
+  fs::create_directory(folder_ + "/bad-\xff");
+  Write("own/bad-\xff/weights", "1");
+  fs::create_directory_symlink(folder_ + "/bad-\xff", folder_ + "/good");
+  Write("own/step-5/sub/bad-\xff", "1");
+  for (const std::string path : {"bad-\xff", "good", "step-5"}) {
+    const absl::Status status = WriteManifest(folder_, path, 1).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("not UTF-8")) << path;
+  }
+}
+
+TEST_F(CheckpointManifestTest, CheckpointThatCannotBeLookedAtIsUnavailable) {
+  // As with a file server that is away: whether it is there is not known.
+  EXPECT_EQ(VerifyCheckpoint(folder_ + "/" + std::string(300, 'x')).code(),
+            absl::StatusCode::kUnavailable);
+}
+
 TEST_F(CheckpointManifestTest, MissingPathIsNotFound) {
   EXPECT_EQ(WriteManifest(folder_, "step-6", 6).status().code(), absl::StatusCode::kNotFound);
 }

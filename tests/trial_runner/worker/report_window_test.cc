@@ -10,7 +10,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr AttemptId kAttempt{.trial = {.experiment = {1}, .number = {2}}, .attempt = 0};
 
@@ -37,12 +39,17 @@ class ReportWindowTest : public ::testing::Test {
 
   /// A report with one request; its number is that of the report. Returns it.
   uint64_t Report(int32_t rank, Steps step, std::vector<MetricValue> metrics = {{.name = "loss"}}) {
+    return Add(rank, step, {reports_ + 1}, std::move(metrics));
+  }
+  /// A report of a rank that is gone: nobody reads its answer.
+  uint64_t LeftReport(int32_t rank, Steps step) { return Add(rank, step, {0}, {{.name = "loss"}}); }
+  uint64_t Add(int32_t rank, Steps step, RequestId request, std::vector<MetricValue> metrics) {
     const uint64_t id = ++reports_;
     Effects out;
     window_->Add(id,
                  {.attempt = kAttempt,
                   .rank = rank,
-                  .request = {id},
+                  .request = request,
                   .step = step,
                   .metrics = std::move(metrics)},
                  connected_, now_, out);
@@ -76,6 +83,14 @@ class ReportWindowTest : public ::testing::Test {
     window_->OnTime(now_, out);
     Collect(out);
   }
+  /// What a new stream is told.
+  std::vector<uint64_t> SentAgain() {
+    sent_.clear();
+    Effects out;
+    window_->Resend(/*all=*/true, now_, out);
+    Collect(out);
+    return sent_;
+  }
   /// The answer to a request; empty while it waits.
   std::string Answered(uint64_t request) const {
     const auto it = answers_.find(request);
@@ -87,11 +102,15 @@ class ReportWindowTest : public ::testing::Test {
   bool connected_ = true;
   std::optional<ReportWindow> window_;
   std::vector<uint64_t> sent_;
+  std::vector<std::string> warnings_;
 
  private:
   void Collect(const Effects& effects) {
     for (const Effect& effect : effects) {
       if (const auto* report = std::get_if<TellReport>(&effect)) sent_.push_back(report->report_id);
+      if (const auto* warning = std::get_if<LogWarning>(&effect)) {
+        warnings_.push_back(warning->text);
+      }
       if (const uint64_t request = RequestOf(effect); request != 0) {
         EXPECT_FALSE(answers_.contains(request)) << "request " << request << " answered twice";
         answers_[request] = Word(effect);
@@ -202,6 +221,80 @@ TEST_F(ReportWindowTest, UnansweredReportIsSentAgainAfterTheInterval) {
   now_ += milliseconds(1);
   window_->Resend(/*all=*/false, now_, out);
   EXPECT_EQ(out.size(), 1u);
+}
+
+TEST_F(ReportWindowTest, ReportThatIsRefusedAfterItsAnswerIsLogged) {
+  limits_.late_refusals_told_max = 2;
+  Make(1, Reduce::kRank0);
+  std::vector<uint64_t> ids;
+  for (Steps step = 1; step <= 3; ++step) {
+    ids.push_back(Report(0, step));
+    Pass(milliseconds(2'000));
+    EXPECT_EQ(Answered(ids.back()), "continue, not durable");
+  }
+  Answer(1, {ids[0]}, Decision::kContinue, "metrics_per_trial");
+  ASSERT_THAT(warnings_, SizeIs(1));
+  EXPECT_THAT(warnings_[0], HasSubstr("rank 0 (step 1)"));
+  EXPECT_THAT(warnings_[0], HasSubstr("metrics_per_trial"));
+  Answer(2, {ids[1], ids[2]}, Decision::kContinue, "metrics_per_trial");
+  EXPECT_THAT(warnings_, SizeIs(2));  // the limit
+  EXPECT_TRUE(window_->Delivered());
+}
+
+// ---- ranks that are gone ----
+
+TEST_F(ReportWindowTest, ReportsOfADeadRankAreSentAWindowAtATime) {
+  limits_.in_flight_max = 3;
+  Make(1, Reduce::kRank0);
+  for (Steps step = 1; step <= 5'000; ++step) LeftReport(0, step);
+  EXPECT_THAT(sent_, ElementsAre(1, 2, 3));
+  // Nobody waits: only the repetition has a time.
+  EXPECT_EQ(window_->NextDeadline(/*connected=*/false), std::nullopt);
+  EXPECT_EQ(window_->NextDeadline(/*connected=*/true), now_ + limits_.resend_interval);
+  Answer(1, {1});
+  EXPECT_THAT(sent_, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(SentAgain(), ElementsAre(2, 3, 4));
+  for (uint64_t id = 2; id <= 5'000; ++id) Answer(static_cast<Steps>(id), {id});
+  EXPECT_TRUE(window_->Delivered());
+  EXPECT_EQ(window_->last_stored_step(), 5'000);
+}
+
+TEST_F(ReportWindowTest, FullWindowOfARankHoldsNoOther) {
+  limits_.in_flight_max = 2;
+  Make(2, Reduce::kMean);
+  for (Steps step = 1; step <= 4; ++step) LeftReport(0, step);
+  const uint64_t other = Report(1, 1);
+  EXPECT_THAT(sent_, ElementsAre(1, 2, other));
+}
+
+TEST_F(ReportWindowTest, ANewStreamIsToldInTheOrderOfArrival) {
+  Make(2, Reduce::kMean);
+  connected_ = false;
+  // A value is complete when one of its ranks goes on: the order is part of what is said.
+  const std::vector<std::pair<int32_t, Steps>> arrivals{{0, 1}, {1, 1}, {1, 2}, {0, 2}};
+  for (const auto& [rank, step] : arrivals) Report(rank, step);
+  EXPECT_THAT(SentAgain(), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(SentAgain(), ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(ReportWindowTest, AnswerOnANewStreamToWhatTheOldOneWasToldCounts) {
+  limits_.in_flight_max = 1;
+  Make(1, Reduce::kRank0);
+  LeftReport(0, 1);
+  LeftReport(0, 2);
+  EXPECT_THAT(SentAgain(), ElementsAre(1));
+  Answer(2, {2});  // waits for room in the new stream
+  EXPECT_THAT(sent_, ElementsAre(1));
+  Answer(1, {1});
+  EXPECT_TRUE(window_->Delivered());
+}
+
+TEST_F(ReportWindowTest, DeadFollowersReportIsForgottenAtOnce) {
+  Make(2, Reduce::kRank0);
+  LeftReport(1, 5);
+  EXPECT_THAT(sent_, IsEmpty());
+  EXPECT_TRUE(window_->Delivered());
+  EXPECT_EQ(window_->NextDeadline(/*connected=*/true), std::nullopt);
 }
 
 // ---- gangs, rank0 ----

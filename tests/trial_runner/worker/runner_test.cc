@@ -107,7 +107,7 @@ TEST_F(RunnerTest, RankThatCannotStartEndsItsGang) {
   Connect();
   Do(StartAttempt{Spec(1, 3)});
   Do(RankStarted{Id(1), 0});
-  Do(RankCouldNotStart{Id(1), 1, "program 'x': No such file"});
+  Do(RankCouldNotStart{Id(1), 1, ExitCause::kFailed, "program 'x': No such file"});
   EXPECT_THAT(Killed(), ElementsAre(0, 2));
   Exit(Id(1), 0, 0, 9);
   Gone(Id(1), 0);
@@ -115,20 +115,34 @@ TEST_F(RunnerTest, RankThatCannotStartEndsItsGang) {
   Gone(Id(1), 2);
   EXPECT_THAT(Of<CloseAttempt>(), SizeIs(1));
   const TellExited exit = OnlyExit();
-  EXPECT_EQ(exit.cause, ExitCause::kCouldNotStart);
+  EXPECT_EQ(exit.cause, ExitCause::kFailed);
   EXPECT_EQ(exit.message, "rank 1: program 'x': No such file");
   EXPECT_EQ(exit.exit_code, std::nullopt);
   EXPECT_EQ(exit.failed_rank, -1);
 }
 
-TEST_F(RunnerTest, WorkerWithoutTheProgramRefuses) {
+TEST_F(RunnerTest, LaunchThatFailedIsTheExitWithItsCause) {
+  Connect();
+  int32_t trial = 0;
+  for (const ExitCause cause :
+       {ExitCause::kRefused, ExitCause::kLost, ExitCause::kFailed, ExitCause::kCouldNotStart}) {
+    Do(StartAttempt{Spec(++trial)});
+    Do(LaunchFailed{Id(trial), cause, "there is no '/x' here"});
+    const TellExited exit = OnlyExit();
+    EXPECT_EQ(exit.cause, cause);
+    EXPECT_THAT(exit.message, HasSubstr("'/x'"));
+    EXPECT_THAT(Of<CloseAttempt>(), SizeIs(1));
+  }
+}
+
+TEST_F(RunnerTest, LaunchThatAStopEndedIsNoFault) {
   Connect();
   Do(StartAttempt{Spec(1)});
-  Do(LaunchFailed{Id(1), true, "trial.command[0]: there is no file '/x' here"});
-  const TellExited exit = OnlyExit();
-  EXPECT_EQ(exit.cause, ExitCause::kRefused);
-  EXPECT_THAT(exit.message, HasSubstr("'/x'"));
-  EXPECT_THAT(Of<CloseAttempt>(), SizeIs(1));
+  Do(StopAttempt{.attempt = Id(1), .at_once = true});
+  EXPECT_THAT(Terminated(), ElementsAre(0));
+  Do(LaunchFailed{Id(1), ExitCause::kCouldNotStart, "it was ended before it was started"});
+  EXPECT_EQ(OnlyExit().cause, ExitCause::kStopped);
+  EXPECT_EQ(OnlyExit().exit_code, std::nullopt);
 }
 
 TEST_F(RunnerTest, CpusAndGpusAreNeverOversubscribed) {
@@ -342,6 +356,18 @@ TEST_F(RunnerTest, StopAnswersTheNextReport) {
   EXPECT_EQ(Of<AnswerDecision>().at(0).decision, Decision::kStop);
 }
 
+TEST_F(RunnerTest, PauseThatWasNotHeardIsAPauseAfterAReconnect) {
+  Connect();
+  Run(Spec(1));
+  Report(Id(1), 0, 10);
+  Do(SchedulerLost{});  // with the answer
+  Connect({Id(1)});
+  Do(StopAttempt{.attempt = Id(1), .decision = Decision::kPause});  // right behind the welcome
+  EXPECT_THAT(Of<AnswerDecision>(), IsEmpty());                     // not before it is durable
+  Answer(Id(1), 10, {1}, Decision::kPause);
+  EXPECT_EQ(Of<AnswerDecision>().at(0).decision, Decision::kPause);
+}
+
 TEST_F(RunnerTest, StopOfAnAttemptThatWaitsForResourcesNeverLaunchesIt) {
   Connect();
   AttemptSpec big = Spec(1);
@@ -485,6 +511,51 @@ TEST_F(RunnerTest, ShutdownEndsTrialsWithinABoundAndTellsNoExit) {
   EXPECT_THAT(Of<TellExited>(), IsEmpty());  // the scheduler is to see it lost and queue it again
   EXPECT_TRUE(runner_.NoProcessLeft());
   EXPECT_THAT(Do(StartAttempt{Spec(2)}), IsEmpty());
+}
+
+TEST_F(RunnerTest, ShutdownWaitsUntilTheExitsThatCameBeforeAreAcknowledged) {
+  Connect();
+  Run(Spec(1));
+  Do(SchedulerLost{});
+  Report(Id(1), 0, 1);
+  Exit(Id(1), 0, 0);
+  Gone(Id(1), 0);
+  Do(ShutdownRequested{});
+  EXPECT_TRUE(runner_.NoProcessLeft());
+  EXPECT_FALSE(runner_.MayEnd());
+  Connect({Id(1)});
+  EXPECT_THAT(Of<TellReport>(), SizeIs(1));
+  Answer(Id(1), 1, {1}, Decision::kContinue);
+  EXPECT_EQ(OnlyExit().cause, ExitCause::kCompleted);
+  EXPECT_FALSE(runner_.MayEnd());
+  Do(ExitAcknowledged{Id(1)});
+  EXPECT_TRUE(runner_.MayEnd());
+}
+
+TEST_F(RunnerTest, ShutdownLeavesAnExitThatNobodyHearsAfterAWhile) {
+  Connect();
+  Run(Spec(1));
+  Do(SchedulerLost{});
+  Exit(Id(1), 0, 0);
+  Gone(Id(1), 0);
+  Do(ShutdownRequested{});
+  EXPECT_EQ(runner_.NextDeadline(), now_ + milliseconds(10'000));
+  Pass(milliseconds(9'999));
+  EXPECT_FALSE(runner_.MayEnd());
+  Pass(milliseconds(1));
+  EXPECT_TRUE(runner_.MayEnd());
+  EXPECT_THAT(Of<LogWarning>(), SizeIs(1));
+  EXPECT_EQ(runner_.NextDeadline(), std::nullopt);
+}
+
+TEST_F(RunnerTest, TrialThatEndedRightBeforeTheShutdownIsTold) {
+  Connect();
+  Run(Spec(1));
+  Exit(Id(1), 0, 0);  // its helpers are still being killed
+  Do(ShutdownRequested{});
+  EXPECT_THAT(Terminated(), IsEmpty());
+  Gone(Id(1), 0);
+  EXPECT_EQ(OnlyExit().cause, ExitCause::kCompleted);
 }
 
 TEST_F(RunnerTest, EventsOfUnknownAttemptsAreIgnored) {

@@ -37,7 +37,7 @@ TEST(TrialMessage, ReportHasStepValuesAndCount) {
 }
 
 TEST(TrialMessage, CountIsOneUnlessSaid) {
-  EXPECT_EQ(Report(R"({"report":{"step":0,"metrics":{"a":0}}})").metrics[0].count, 1);
+  EXPECT_EQ(Report(R"({"report":{"step":1,"metrics":{"a":0}}})").metrics[0].count, 1);
 }
 
 TEST(TrialMessage, NonFiniteValuesAreStrings) {
@@ -81,7 +81,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{R"({"report":5})", "report: must be an object, found 5"},
         BadCase{R"({"report":{"metrics":{"a":1}}})", "'step' is missing"},
         BadCase{R"({"report":{"step":1}})", "'metrics' is missing"},
-        BadCase{R"({"report":{"step":-1,"metrics":{"a":1}}})", "integer >= 0, found -1"},
+        BadCase{R"({"report":{"step":-1,"metrics":{"a":1}}})", "integer >= 1, found -1"},
+        BadCase{R"({"report":{"step":0,"metrics":{"a":1}}})", "integer >= 1, found 0"},
+        BadCase{R"({"checkpoint":{"step":0,"path":"x"}})", "integer >= 1, found 0"},
         BadCase{R"({"report":{"step":1.5,"metrics":{"a":1}}})", "found 1.5"},
         BadCase{R"({"report":{"step":10.0,"metrics":{"a":1}}})", "found 10.0"},
         BadCase{R"({"report":{"step":"1","metrics":{"a":1}}})", R"(found "1")"},

@@ -176,6 +176,15 @@ TEST_F(TrialSocketTest, SeventeenthConnectionIsRefusedUntilOneEnds) {
   EXPECT_EQ(accepted.Read(), "re: a\n");
 }
 
+TEST_F(TrialSocketTest, OneTurnOfTheLoopAcceptsSixteenConnectionsAtMost) {
+  std::vector<std::unique_ptr<Client>> clients;
+  for (size_t i = 0; i <= kConnectionsMax; ++i) clients.push_back(std::make_unique<Client>(path_));
+  io_.poll_one();
+  EXPECT_EQ(clients.back()->Read(), "");  // it waits: neither welcome nor refused
+  Settle();
+  EXPECT_THAT(clients.back()->Read(), HasSubstr("at most 16 connections"));
+}
+
 TEST_F(TrialSocketTest, WithoutADescriptorItWaitsAndAcceptsLater) {
   Client client(path_);
   client.Write("a\n");
