@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/word_table.h"
+
 /// States of an experiment and what it optimises.
 namespace rung {
 
@@ -40,7 +42,13 @@ constexpr bool IsFinal(ExperimentState state) {
   return true;
 }
 
-/// The lower-case words of the database, the documents and the CLI; nullopt for any other word.
+/// The lower-case words of the database, the documents and the CLI, as messages list them.
+inline constexpr WordTable<Goal, 2> kGoalWords{
+    {{Goal::kMinimize, "minimize"}, {Goal::kMaximize, "maximize"}}};
+inline constexpr WordTable<BestBy, 3> kBestByWords{
+    {{BestBy::kBest, "best"}, {BestBy::kLast, "last"}, {BestBy::kMaxT, "max_t"}}};
+
+/// Such a word, and back; nullopt for any other word.
 std::string_view ToString(ExperimentState state);
 std::optional<ExperimentState> ParseExperimentState(std::string_view word);
 std::string_view ToString(Goal goal);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/json_message.h"
 #include "core/parameters.h"
 #include "scheduler/json_reader.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/check.h"
+#include "core/experiment.h"
 #include "core/word_table.h"
 #include "scheduler/json_reader.h"
 
@@ -70,8 +71,7 @@ void ReadRay(const JsonNode& node, Trace& trace, AshaSpec& rule) {
 void ReadOptuna(const JsonNode& node, Trace& trace, AshaSpec& rule) {
   const JsonObject params(node, {"direction", "max_t", "min_resource", "reduction_factor",
                                  "min_early_stopping_rate", "bootstrap_count"});
-  trace.setup.goal =
-      GoalOf(params, "direction", {{{Goal::kMaximize, "maximize"}, {Goal::kMinimize, "minimize"}}});
+  trace.setup.goal = GoalOf(params, "direction", kGoalWords);
   rule.grace_period = StepsOf(params, "min_resource");
   IntegerOf(params, "min_early_stopping_rate", 0, 0);
   IntegerOf(params, "bootstrap_count", 0, 0);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/json_message.h"
 #include "core/word_table.h"
-#include "scheduler/json_reader.h"
 
 namespace rung {
 namespace {
@@ -50,7 +50,8 @@ absl::Status ReadExit(const EventFields& fields, TraceEvent& event) {
   const bool text = state->type == EventField::Type::kString;
   const auto exit = text ? ValueOf(kExits, state->text) : std::nullopt;
   if (!exit) {
-    const std::vector<std::string> words{"completed", "failed", "lost"};
+    std::vector<std::string> words;
+    for (const auto& [value, word] : kExits) words.emplace_back(word);
     return fields.Refuse(
         *state, fmt::format("must be one of {}, found {}{}", fmt::join(words, ", "), state->Shown(),
                             text ? DidYouMean(state->text, words) : ""));

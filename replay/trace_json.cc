@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/experiment.h"
+#include "core/json_message.h"
 #include "core/json_syntax.h"
 #include "core/parameters.h"
 #include "replay/event_fields.h"
@@ -95,6 +97,8 @@ class TraceReader final : public nlohmann::json_sax<Json> {
     return names_.size() < kNamesMax ? names_.emplace_back(std::move(name)) : std::string_view();
   }
 
+  /// Refuses a key of the document, one that was read or `key_`, which only a peer's trace has.
+  bool CheckOwnKeys();
   bool Put(EventField value, std::string_view json);
   bool Open(char bracket);
   bool Close(char bracket);
@@ -123,18 +127,16 @@ bool TraceReader::key(string_t& name) {
     sections_.back().second.Key(name);
   } else if (depth_ == kInDocument) {
     key_ = std::move(name);
-    if (sections_.empty() && !events_read_ && key_ == "peer") trace_.peer.emplace();
-    const bool known = std::find(kKeys.begin(), kKeys.end(), key_) != kKeys.end();
-    if (!trace_.peer && !known) {
-      const std::string near =
-          DidYouMean(key_, std::vector<std::string>(kKeys.begin(), kKeys.end()));
-      return Fail(fmt::format("{}: unknown key{} Allowed: {}", PathOfKey("", key_),
-                              near.empty() ? "." : near, fmt::join(kKeys, ", ")));
+    if (key_ == "peer") {
+      if (events_read_) return Fail("peer: must come before the events");
+      trace_.peer.emplace();
     }
     const bool twice =
         (key_ == "events" && events_read_) ||
         std::ranges::any_of(sections_, [&](const auto& s) { return s.first == key_; });
     if (twice) return Fail(PathOfKey("", key_) + ": key given twice in one object, allowed once");
+    // Before the events it may still turn out to be a peer's.
+    if (key_ == "events" || events_read_) return CheckOwnKeys();
   } else if (depth_ == kInEvent) {
     outer_ = Keep(name);
     inner_ = {};
@@ -146,6 +148,18 @@ bool TraceReader::key(string_t& name) {
     }
   }
   return true;
+}
+
+bool TraceReader::CheckOwnKeys() {
+  if (trace_.peer) return true;
+  const auto check = [&](const std::string& key) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) return true;
+    const std::string near = DidYouMean(key, std::vector<std::string>(kKeys.begin(), kKeys.end()));
+    return Fail(fmt::format("{}: unknown key{} Allowed: {}", PathOfKey("", key),
+                            near.empty() ? "." : near, fmt::join(kKeys, ", ")));
+  };
+  return std::ranges::all_of(sections_, [&](const auto& s) { return check(s.first); }) &&
+         check(key_);
 }
 
 bool TraceReader::Put(EventField value, std::string_view json) {
@@ -164,7 +178,8 @@ bool TraceReader::Put(EventField value, std::string_view json) {
     return Fail(
         fmt::format("events[{}]: must be an object, found {}", event_.index, value.Shown()));
   }
-  if (depth_ > kInObject) return true;
+  // The elements of an array, and what is nested deeper.
+  if (depth_ > kInObject || (depth_ == kInObject && inner_.empty())) return true;
   value.key = outer_;
   if (depth_ == kInObject) value.inner = inner_;
   event_.fields.push_back(std::move(value));
@@ -239,6 +254,7 @@ absl::StatusOr<Json> TraceReader::Section(std::string_view key) const {
 
 /// All but the events.
 absl::Status TraceReader::ReadOwn() {
+  if (!sections_.empty() && !CheckOwnKeys()) return status_;
   // As one object, so that what is missing or wrong is said as everywhere.
   std::string text = "{";
   for (const auto& [name, section] : sections_) {
@@ -248,10 +264,8 @@ absl::Status TraceReader::ReadOwn() {
   if (!header.ok()) return header.status();
   JsonProblems problems;
   const JsonObject object(JsonNode(*header, "", problems), {"goal", "seed", "scheduler", "trials"});
-  constexpr WordTable<Goal, 2> kGoals{
-      {{Goal::kMaximize, "maximize"}, {Goal::kMinimize, "minimize"}}};
   if (const auto goal = object.Require("goal", "\"maximize\" or \"minimize\"")) {
-    trace_.setup.goal = goal->Word(kGoals);
+    trace_.setup.goal = goal->Word(kGoalWords);
   }
   if (const auto seed = object.Find("seed")) {
     trace_.setup.seed =

@@ -55,7 +55,7 @@ absl::StatusOr<Event> EventFromProto(ReplyToken reply, const std::string& owner,
   absl::StatusOr<ExperimentDocument> document =
       ReadExperimentDocument(request.document(), request.working_dir());
   if (!document.ok()) return document.status();
-  // What only the combination shows; the loop makes its own of them.
+  // For what they say of each other; the loop makes its own of them.
   const ExperimentSpec& spec = document->spec;
   const auto searcher = MakeSearcher(spec.searcher, spec.space, spec.seed);
   if (!searcher.ok()) return searcher.status();

@@ -3,11 +3,11 @@
 #include <absl/status/status.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "core/json_message.h"
 #include "core/json_syntax.h"
 #include "core/parameters.h"
 
@@ -118,10 +118,10 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJsonDocument(std::string_view text) {
-  if (text.size() > kDocumentBytesMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the document: must be at most {} bytes, found {}", kDocumentBytesMax, text.size()));
+absl::StatusOr<Json> ParseJsonDocument(std::string_view text, size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return absl::InvalidArgumentError(
+        fmt::format("the document: must be at most {} bytes, found {}", bytes_max, text.size()));
   }
   DocumentBuilder builder(text);
   const bool complete = Json::sax_parse(text.begin(), text.end(), &builder);
@@ -141,15 +141,6 @@ std::string CanonicalJson(const Json& value) {
     text += CanonicalJson(member.value());
   }
   return text + (value.is_object() ? '}' : ']');
-}
-
-std::string PathOfKey(std::string_view path, std::string_view key) {
-  const bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
-    return c == '_' || c == '-' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z');
-  });
-  if (!plain) return fmt::format("{}[{}]", path, JsonQuote(key.substr(0, 100)));
-  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
 }  // namespace rung

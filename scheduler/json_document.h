@@ -17,15 +17,12 @@ inline constexpr size_t kDocumentBytesMax = 1 << 20;
 inline constexpr size_t kDocumentDepthMax = 32;
 
 /// Errors: INVALID_ARGUMENT with line and column for what is not JSON, with the path for a key
-/// given twice in one object; also for more than kDocumentBytesMax bytes or kDocumentDepthMax
-/// levels of nesting.
-absl::StatusOr<Json> ParseJsonDocument(std::string_view text);
+/// given twice in one object; also for more than `bytes_max` bytes or kDocumentDepthMax levels of
+/// nesting.
+absl::StatusOr<Json> ParseJsonDocument(std::string_view text, size_t bytes_max = kDocumentBytesMax);
 
 /// The text that names `value` (core/parameters.h): no spaces, floats by JsonFloat. `value` is
 /// finite, as everything that ParseJsonDocument returns.
 std::string CanonicalJson(const Json& value);
-
-/// `path.key`, or `path["key"]` where the key holds a dot, a space or the like.
-std::string PathOfKey(std::string_view path, std::string_view key);
 
 }  // namespace rung

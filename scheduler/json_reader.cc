@@ -9,20 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/edit_distance.h"
+#include "core/json_message.h"
 #include "core/parameters.h"
 #include "core/quantity.h"
 
 namespace rung {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text.substr(0, 64));
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 std::vector<std::string> Strings(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};
@@ -180,27 +172,6 @@ std::optional<JsonNode> JsonObject::Require(std::string_view key, std::string_vi
   return member;
 }
 
-std::string DidYouMean(std::string_view found, std::span<const std::string> words) {
-  const std::string lower = Lower(found);
-  const std::string* nearest = nullptr;
-  size_t least = std::max<size_t>(2, lower.size() / 3) + 1;
-  for (const std::string& word : words) {
-    const size_t distance = EditDistance(lower, Lower(word));
-    if (distance < least && distance < word.size()) {
-      least = distance;
-      nearest = &word;
-    }
-  }
-  return nearest == nullptr ? "" : fmt::format(", did you mean {}?", JsonQuote(*nearest));
-}
-
-std::string Shown(const Json& value) {
-  constexpr size_t kBytesMax = 60;
-  std::string text = CanonicalJson(value);
-  if (text.size() <= kBytesMax) return text;
-  size_t end = kBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole UTF-8
-  return text.substr(0, end) + "…";
-}
+std::string Shown(const Json& value) { return ShownJson(CanonicalJson(value)); }
 
 }  // namespace rung

@@ -94,10 +94,7 @@ class JsonObject {
   JsonNode node_;
 };
 
-/// `, did you mean "command"?`, or nothing when no word of `words` is near `found`.
-std::string DidYouMean(std::string_view found, std::span<const std::string> words);
-
-/// `value` as a message shows it: its JSON text, cut after 60 bytes.
+/// `value` as a message shows it (core/json_message.h).
 std::string Shown(const Json& value);
 
 }  // namespace rung

@@ -11,12 +11,11 @@ namespace {
 constexpr int32_t kTrialsMax = 1'000'000;
 constexpr int32_t kPointsOfRangeMax = 1'000'000;
 
-std::vector<Configuration> ReadConfigurations(const JsonNode& node, const SpaceSpec& space,
-                                              size_t least) {
+std::vector<Configuration> ReadConfigurations(const JsonNode& node, size_t least) {
   std::vector<Configuration> configurations;
   const size_t count = node.Array(least, least == 1 ? "configuration" : "configurations");
   for (size_t i = 0; i < count && node.problems().ok(); ++i) {
-    configurations.push_back(ReadConfiguration(node.Element(i), space));
+    configurations.push_back(ReadConfiguration(node.Element(i)));
   }
   return configurations;
 }
@@ -32,7 +31,7 @@ Spec ReadTrials(const JsonNode& node) {
   return spec;
 }
 
-GridSearcherSpec ReadGrid(const JsonNode& node, const SpaceSpec& space) {
+GridSearcherSpec ReadGrid(const JsonNode& node) {
   const JsonObject object(node, {"points", "order", "initial_points"});
   GridSearcherSpec spec;
   if (const auto points = object.Find("points")) {
@@ -41,7 +40,6 @@ GridSearcherSpec ReadGrid(const JsonNode& node, const SpaceSpec& space) {
       return spec;
     }
     for (const auto& member : points->json().items()) {
-      RequireParameter(*points, member.key(), space);
       spec.points[member.key()] = points->Member(member.key()).Integer32(1, kPointsOfRangeMax);
     }
   }
@@ -54,7 +52,7 @@ GridSearcherSpec ReadGrid(const JsonNode& node, const SpaceSpec& space) {
 
 }  // namespace
 
-SearcherSpec ReadSearcher(const JsonNode& node, const SpaceSpec& space) {
+SearcherSpec ReadSearcher(const JsonNode& node) {
   SearcherSpec spec;
   const JsonObject object(node, {"random", "sobol", "grid", "points", "initial_points"},
                           {"tpe", "external"});
@@ -74,10 +72,10 @@ SearcherSpec ReadSearcher(const JsonNode& node, const SpaceSpec& space) {
     spec.kind = ReadTrials<SobolSearcherSpec>(*sobol);
     inner = sobol;
   } else if (const auto grid = object.Find("grid")) {
-    spec.kind = ReadGrid(*grid, space);
+    spec.kind = ReadGrid(*grid);
     inner = grid;
   } else if (const auto points = object.Find("points")) {
-    spec.kind = PointsSearcherSpec{ReadConfigurations(*points, space, 1)};
+    spec.kind = PointsSearcherSpec{ReadConfigurations(*points, 1)};
   }
   // Beside the kind's name or among its settings: both readings of INTERFACES.md are natural.
   std::optional<JsonNode> initial = object.Find("initial_points");
@@ -87,7 +85,8 @@ SearcherSpec ReadSearcher(const JsonNode& node, const SpaceSpec& space) {
     initial = within;
   }
   if (initial && node.problems().ok()) {
-    spec.initial_points = ReadConfigurations(*initial, space, 0);
+    spec.initial_points = ReadConfigurations(*initial, 0);
+    spec.initial_points_path = initial->path();
   }
   return spec;
 }

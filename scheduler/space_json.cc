@@ -1,19 +1,17 @@
 #include "scheduler/space_json.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/json_message.h"
 
 namespace rung {
 namespace {
@@ -144,139 +142,25 @@ Domain ReadDomain(const JsonNode& node) {
   return found->read(node.Member(found->key));
 }
 
-/// The text that identifies `node`'s value in `domain`; a problem when it cannot be drawn there.
-class ValueReader {
- public:
-  explicit ValueReader(const JsonNode& node) : node_(node) {}
-
-  std::string operator()(const Uniform& d) const { return Float(d.low, d.high); }
-  std::string operator()(const LogUniform& d) const { return Float(d.low, d.high); }
-  std::string operator()(const QUniform& d) const { return QuantisedFloat(d.low, d.high, d.q); }
-  std::string operator()(const QLogUniform& d) const { return QuantisedFloat(d.low, d.high, d.q); }
-  std::string operator()(const RandInt& d) const { return Int(d.low, d.high - 1); }
-  std::string operator()(const LogRandInt& d) const { return Int(d.low, d.high - 1); }
-  std::string operator()(const QRandInt& d) const {
-    const int64_t value = node_.Integer(d.low, d.high);
-    if (node_.problems().ok() && (value - d.low) % d.q != 0) {
-      node_.Refuse(fmt::format("{} plus a multiple of {}", d.low, d.q));
-    }
-    return std::to_string(value);
-  }
-  std::string operator()(const Normal&) const { return JsonFloat(node_.Number()); }
-  std::string operator()(const LogNormal&) const {
-    const double value = node_.Number();
-    if (node_.problems().ok() && !(value > 0)) node_.Refuse("> 0");
-    return JsonFloat(value);
-  }
-  std::string operator()(const Choice& d) const { return OneOf(d.values); }
-  std::string operator()(const GridValues& d) const { return OneOf(d.values); }
-  std::string operator()(const Constant& d) const { return OneOf({d.value}); }
-
- private:
-  std::string Float(double low, double high) const {
-    const double value = node_.Number();
-    if (!(value >= low && value <= high)) {
-      node_.Refuse(fmt::format("from {} to {}", JsonFloat(low), JsonFloat(high)));
-    }
-    return JsonFloat(value);
-  }
-  std::string QuantisedFloat(double low, double high, double q) const {
-    std::string text = Float(low, high);
-    const double steps = (node_.problems().ok() ? node_.Number() - low : 0) / q;
-    // A drawn value is rounded to 12 digits, so it lies beside the exact multiple.
-    if (std::abs(steps - std::round(steps)) > 1e-6) {
-      node_.Refuse(fmt::format("{} plus a multiple of {}", JsonFloat(low), JsonFloat(q)));
-    }
-    return text;
-  }
-  std::string Int(int64_t low, int64_t high) const {
-    return std::to_string(node_.Integer(low, high));
-  }
-  std::string OneOf(const std::vector<std::string>& values) const {
-    std::string text = CanonicalJson(node_.json());
-    if (std::find(values.begin(), values.end(), text) == values.end()) {
-      const size_t shown = std::min<size_t>(values.size(), 20);
-      node_.Refuse(
-          fmt::format("{}{}{}", values.size() > 1 ? "one of " : "",
-                      fmt::join(values.begin(), values.begin() + static_cast<long>(shown), ", "),
-                      shown < values.size() ? ", …" : ""));
-    }
-    return text;
-  }
-
-  const JsonNode& node_;
-};
-
-const ParameterSpec* FindParameter(const SpaceSpec& space, std::string_view name) {
-  for (const ParameterSpec& parameter : space.parameters) {
-    if (parameter.name == name) return &parameter;
-  }
-  return nullptr;
-}
-
-std::vector<std::string> NamesOf(const SpaceSpec& space) {
-  std::vector<std::string> names;
-  for (const ParameterSpec& parameter : space.parameters) names.push_back(parameter.name);
-  return names;
-}
-
-std::vector<Condition> ReadConditions(const JsonNode& node, const SpaceSpec& space) {
+std::vector<Condition> ReadConditions(const JsonNode& node) {
   std::vector<Condition> conditions;
   if (!node.json().is_object() || node.json().empty()) {
     node.Refuse("an object such as {\"optimizer\": [\"sgd\"]}");
     return conditions;
   }
   for (const auto& member : node.json().items()) {
-    const ParameterSpec* parameter = FindParameter(space, member.key());
-    if (parameter == nullptr) {
-      RequireParameter(node, member.key(), space);
-      return conditions;
-    }
     const JsonNode values = node.Member(member.key());
     Condition condition{.parameter = member.key(), .values = {}};
     const size_t count = values.Array(1, "value");
-    for (size_t i = 0; i < count && node.problems().ok(); ++i) {
-      condition.values.push_back(std::visit(ValueReader(values.Element(i)), parameter->domain));
+    for (size_t i = 0; i < count; ++i) {
+      condition.values.push_back(CanonicalJson(values.Element(i).json()));
     }
     conditions.push_back(std::move(condition));
   }
   return conditions;
 }
 
-/// Records a problem when parameters wait for each other.
-void RefuseCycles(const JsonNode& node, const SpaceSpec& space) {
-  std::map<std::string_view, int> visits;  // 1: on the path, 2: done
-  std::function<bool(const ParameterSpec&)> leads_back = [&](const ParameterSpec& parameter) {
-    int& visit = visits[parameter.name];
-    if (visit != 0) return visit == 1;
-    visit = 1;
-    for (const Condition& condition : parameter.when) {
-      if (leads_back(*FindParameter(space, condition.parameter))) return true;
-    }
-    visits[parameter.name] = 2;
-    return false;
-  };
-  for (const ParameterSpec& parameter : space.parameters) {
-    if (!leads_back(parameter)) continue;
-    node.Member(parameter.name)
-        .problems()
-        .Refuse(PathOfKey(PathOfKey(node.path(), parameter.name), "when"),
-                "must not lead back to a parameter that waits for this one, found a cycle");
-    return;
-  }
-}
-
 }  // namespace
-
-void RequireParameter(const JsonNode& node, const std::string& name, const SpaceSpec& space) {
-  if (FindParameter(space, name) != nullptr) return;
-  const std::vector<std::string> names = NamesOf(space);
-  const std::string near = DidYouMean(name, names);
-  node.problems().Refuse(
-      PathOfKey(node.path(), name),
-      fmt::format("no parameter of the space{} Parameters: {}", near.empty() ? "." : near,
-                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-}
 
 SpaceSpec ReadSpace(const JsonNode& node) {
   SpaceSpec space;
@@ -301,55 +185,25 @@ SpaceSpec ReadSpace(const JsonNode& node) {
                       kNameBytesMax));
       return space;
     }
-    space.parameters.push_back({.name = name, .domain = ReadDomain(node.Member(name)), .when = {}});
+    const JsonNode written = node.Member(name);
+    ParameterSpec parameter{.name = name, .domain = ReadDomain(written), .when = {}};
+    if (written.json().is_object() && written.json().contains("when")) {
+      parameter.when = ReadConditions(written.Member("when"));
+    }
+    space.parameters.push_back(std::move(parameter));
   }
-  if (!node.problems().ok()) return space;
-  for (ParameterSpec& parameter : space.parameters) {
-    const JsonNode written = node.Member(parameter.name);
-    if (!written.json().is_object() || !written.json().contains("when")) continue;
-    parameter.when = ReadConditions(written.Member("when"), space);
-  }
-  if (node.problems().ok()) RefuseCycles(node, space);
   return space;
 }
 
-Configuration ReadConfiguration(const JsonNode& node, const SpaceSpec& space) {
+Configuration ReadConfiguration(const JsonNode& node) {
   Configuration configuration;
   if (!node.json().is_object()) {
     node.Refuse("an object of parameters");
     return configuration;
   }
-  std::map<std::string_view, std::string> values;
   for (const auto& member : node.json().items()) {
-    const ParameterSpec* parameter = FindParameter(space, member.key());
-    if (parameter == nullptr) {
-      RequireParameter(node, member.key(), space);
-      return configuration;
-    }
-    values[parameter->name] = std::visit(ValueReader(node.Member(member.key())), parameter->domain);
-  }
-  for (const ParameterSpec& parameter : space.parameters) {
-    if (const auto* constant = std::get_if<Constant>(&parameter.domain)) {
-      values.try_emplace(parameter.name, constant->value);
-    }
-  }
-  for (const ParameterSpec& parameter : space.parameters) {
-    const bool applies =
-        std::all_of(parameter.when.begin(), parameter.when.end(), [&](const Condition& condition) {
-          const auto value = values.find(condition.parameter);
-          return value != values.end() &&
-                 std::find(condition.values.begin(), condition.values.end(), value->second) !=
-                     condition.values.end();
-        });
-    const auto value = values.find(parameter.name);
-    const std::string path = PathOfKey(node.path(), parameter.name);
-    if (applies && value == values.end()) {
-      node.problems().Refuse(path, "missing, every parameter that applies must be given");
-    } else if (!applies && value != values.end()) {
-      node.problems().Refuse(path, "must be left out, since its `when` does not hold");
-    } else if (applies) {
-      configuration.parameters.push_back({.name = parameter.name, .json = value->second});
-    }
+    configuration.parameters.push_back(
+        {.name = member.key(), .json = CanonicalJson(member.value())});
   }
   return configuration;
 }

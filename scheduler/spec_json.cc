@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/json_message.h"
 #include "core/metric_name.h"
 #include "core/parameters.h"
 #include "scheduler/json_reader.h"
@@ -78,8 +79,9 @@ std::vector<std::string> ReadCommand(const JsonNode& node, const SpaceSpec& spac
 }
 
 std::vector<std::pair<std::string, std::string>> ReadEnvironment(const JsonNode& node) {
-  // INTERFACES.md §3: each trial process is given these; another value would be lost.
-  constexpr std::array<std::string_view, 21> kOurs{"RUNG_PARAMS",
+  // INTERFACES.md §3: each trial process is given these, and another value would mislead it.
+  // OMP_NUM_THREADS is a proposal.
+  constexpr std::array<std::string_view, 22> kOurs{"RUNG_PARAMS",
                                                    "RUNG_TRIAL_ID",
                                                    "RUNG_EXPERIMENT",
                                                    "RUNG_ATTEMPT",
@@ -95,6 +97,7 @@ std::vector<std::pair<std::string, std::string>> ReadEnvironment(const JsonNode&
                                                    "LOCAL_WORLD_SIZE",
                                                    "GROUP_RANK",
                                                    "GROUP_WORLD_SIZE",
+                                                   "NODE_RANK",
                                                    "MASTER_ADDR",
                                                    "MASTER_PORT",
                                                    "TORCHELASTIC_RUN_ID",
@@ -220,14 +223,10 @@ void ReadObjective(const JsonObject& object, ExperimentSpec& spec) {
     }
   }
   if (const auto goal = object.Require("goal", "\"maximize\" or \"minimize\"")) {
-    constexpr WordTable<Goal, 2> kGoals{
-        {{Goal::kMinimize, "minimize"}, {Goal::kMaximize, "maximize"}}};
-    spec.goal = goal->Word(kGoals);
+    spec.goal = goal->Word(kGoalWords);
   }
   if (const auto best_by = object.Find("best_by")) {
-    constexpr WordTable<BestBy, 3> kBestBy{
-        {{BestBy::kBest, "best"}, {BestBy::kLast, "last"}, {BestBy::kMaxT, "max_t"}}};
-    spec.best_by = best_by->Word(kBestBy);
+    spec.best_by = best_by->Word(kBestByWords);
     const auto* median = std::get_if<MedianSpec>(&spec.scheduler);
     const bool has_max_t = median != nullptr ? median->max_t.has_value()
                                              : std::holds_alternative<AshaSpec>(spec.scheduler);
@@ -252,7 +251,7 @@ ExperimentSpec ReadSpec(const JsonNode& node) {
   }
   const auto searcher =
       object.Require("searcher", "an object such as {\"random\": {\"trials\": 27}}");
-  if (searcher && node.problems().ok()) spec.searcher = ReadSearcher(*searcher, spec.space);
+  if (searcher && node.problems().ok()) spec.searcher = ReadSearcher(*searcher);
   const auto trial = object.Find("trial");
   if (trial && node.problems().ok()) spec.trial = ReadTrial(*trial, spec.space);
   if (const auto scheduler = object.Find("scheduler")) {
@@ -305,6 +304,11 @@ absl::StatusOr<ExperimentDocument> ReadExperimentDocument(std::string_view text,
     } else {
       document.text = CanonicalJson(*json);  // the key "trial" was written with escapes
     }
+    if (document.text.size() > kDocumentBytesMax) {
+      return absl::InvalidArgumentError(fmt::format(
+          "the document: must be at most {} bytes with trial.working_dir filled in, found {}",
+          kDocumentBytesMax, document.text.size()));
+    }
   }
   JsonProblems problems;
   document.spec = ReadSpec(JsonNode(*json, "", problems));
@@ -313,9 +317,12 @@ absl::StatusOr<ExperimentDocument> ReadExperimentDocument(std::string_view text,
 }
 
 absl::StatusOr<ExperimentSpec> ParseExperimentSpec(std::string_view text) {
-  absl::StatusOr<ExperimentDocument> document = ReadExperimentDocument(text, "");
-  if (!document.ok()) return document.status();
-  return std::move(document->spec);
+  const absl::StatusOr<Json> json = ParseJsonDocument(text, text.size());
+  if (!json.ok()) return json.status();
+  JsonProblems problems;
+  ExperimentSpec spec = ReadSpec(JsonNode(*json, "", problems));
+  RUNG_RETURN_IF_ERROR(problems.status());
+  return spec;
 }
 
 }  // namespace rung

@@ -17,11 +17,14 @@ struct ExperimentDocument {
 
 /// `working_dir` fills in `trial.working_dir` where the document has none; empty: refused then.
 /// Errors: INVALID_ARGUMENT with the JSON path (or line and column), what was found and what is
-/// allowed; UNIMPLEMENTED for what comes with a later version.
+/// allowed; also for a text over kDocumentBytesMax, before or after that; UNIMPLEMENTED for what
+/// comes with a later version. What the parts say of each other is checked by MakeSearcher and
+/// MakeStoppingRule.
 absl::StatusOr<ExperimentDocument> ReadExperimentDocument(std::string_view text,
                                                           std::string_view working_dir);
 
-/// A document as it was stored. Errors: as above.
+/// A document as it was stored: of any length, so that what was accepted once stays readable.
+/// Errors: as above.
 absl::StatusOr<ExperimentSpec> ParseExperimentSpec(std::string_view text);
 
 }  // namespace rung

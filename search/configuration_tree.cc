@@ -1,18 +1,21 @@
 #include "search/configuration_tree.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 #include "core/check.h"
 #include "core/counter_random.h"
+#include "core/json_message.h"
 #include "search/sampler.h"
 
 namespace rung {
 namespace {
 
-using Texts = std::vector<std::optional<std::string>>;
+absl::Status ErrorAt(std::string_view path, std::string_view what) {
+  return absl::InvalidArgumentError(fmt::format("{}: {}", path, what));
+}
 
 absl::Status CheckSteps(const ParameterSpec& spec) {
   std::optional<StepRange> range;
@@ -21,8 +24,7 @@ absl::Status CheckSteps(const ParameterSpec& spec) {
   if (!range) return absl::OkStatus();
   const absl::Status status = DecimalSteps::Create(*range).status();
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(
-      fmt::format("space.{}: {}", spec.name, std::string(status.message())));
+  return ErrorAt(PathOfKey("space", spec.name), std::string(status.message()));
 }
 
 bool IsGrid(const ParameterSpec& spec) { return std::holds_alternative<GridValues>(spec.domain); }
@@ -32,50 +34,93 @@ bool IsGrid(const ParameterSpec& spec) { return std::holds_alternative<GridValue
 absl::StatusOr<ConfigurationTree> ConfigurationTree::Create(
     const SpaceSpec& space, const std::map<std::string, ValueList>& lists) {
   ConfigurationTree tree;
-  std::set<std::string> names;
   for (const ParameterSpec& spec : space.parameters) {
-    if (!names.insert(spec.name).second) {
-      return absl::InvalidArgumentError(fmt::format("space.{}: appears twice", spec.name));
+    if (!tree.index_of_.emplace(spec.name, tree.parameters_.size()).second) {
+      return ErrorAt(PathOfKey("space", spec.name), "appears twice");
     }
     RUNG_RETURN_IF_ERROR(CheckSteps(spec));
+    std::optional<ValueList> all = ValueList::Of(spec.domain);
     const auto list = lists.find(spec.name);
-    tree.parameters_.push_back(
-        {.spec = spec,
-         .values = list != lists.end() ? list->second : ValueList::Of(spec.domain),
-         .parents = {}});
+    tree.parameters_.push_back({.spec = spec,
+                                .all = all,
+                                .values = list != lists.end() ? list->second : all,
+                                .parents = {}});
   }
   RUNG_RETURN_IF_ERROR(tree.Link());
+  RUNG_RETURN_IF_ERROR(tree.Order());
   return tree;
 }
 
+absl::Status ConfigurationTree::RequireParameter(std::string_view path,
+                                                 const std::string& name) const {
+  if (index_of_.contains(name)) return absl::OkStatus();
+  constexpr size_t kShown = 50;
+  std::vector<std::string> names;
+  for (const Node& node : parameters_) names.push_back(node.spec.name);
+  const std::string near = DidYouMean(name, names);
+  names.resize(std::min(names.size(), kShown));
+  return ErrorAt(
+      PathOfKey(path, name),
+      fmt::format("no parameter of the space{} Parameters: {}{}", near.empty() ? "." : near,
+                  names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+                  names.size() < parameters_.size() ? ", …" : ""));
+}
+
 absl::Status ConfigurationTree::Link() {
-  std::map<std::string, size_t> index_of;
-  for (size_t i = 0; i < parameters_.size(); ++i) index_of[parameters_[i].spec.name] = i;
   for (Node& node : parameters_) {
-    for (const Condition& condition : node.spec.when) {
-      const auto parent = index_of.find(condition.parameter);
-      if (parent == index_of.end()) {
-        return absl::InvalidArgumentError(
-            fmt::format("space.{}.when.{}: is no parameter", node.spec.name, condition.parameter));
-      }
-      node.parents.push_back(parent->second);
+    const std::string path = PathOfKey(PathOfKey("space", node.spec.name), "when");
+    for (Condition& condition : node.spec.when) {
+      absl::StatusOr<Parent> parent = ParentOf(condition, path);
+      if (!parent.ok()) return parent.status();
+      node.parents.push_back(*std::move(parent));
     }
   }
+  return absl::OkStatus();
+}
+
+/// Gives the values of `condition` the texts with which they are drawn.
+absl::StatusOr<ConfigurationTree::Parent> ConfigurationTree::ParentOf(Condition& condition,
+                                                                      std::string_view path) const {
+  RUNG_RETURN_IF_ERROR(RequireParameter(path, condition.parameter));
+  Parent parent{.index = index_of_.at(condition.parameter), .wanted = {}};
+  const Node& node = parameters_[parent.index];
+  for (size_t i = 0; i < condition.values.size(); ++i) {
+    absl::StatusOr<std::string> text =
+        ValueOfDomain(node.spec.domain, node.all, condition.values[i]);
+    if (!text.ok()) {
+      return ErrorAt(fmt::format("{}[{}]", PathOfKey(path, condition.parameter), i),
+                     std::string(text.status().message()));
+    }
+    condition.values[i] = *std::move(text);
+    const auto index = node.values ? node.values->IndexOf(condition.values[i]) : std::nullopt;
+    if (index) parent.wanted.push_back(*index);
+  }
+  std::sort(parent.wanted.begin(), parent.wanted.end());
+  return parent;
+}
+
+absl::Status ConfigurationTree::Order() {
   std::vector<bool> placed(parameters_.size());
+  const auto waits_for = [&](size_t i) {
+    const std::vector<Parent>& parents = parameters_[i].parents;
+    return std::find_if(parents.begin(), parents.end(),
+                        [&](const Parent& parent) { return !placed[parent.index]; });
+  };
   while (order_.size() < parameters_.size()) {
     size_t next = 0;
     const auto ready = [&](size_t i) {
-      const std::vector<size_t>& parents = parameters_[i].parents;
-      return !placed[i] && std::all_of(parents.begin(), parents.end(),
-                                       [&](size_t parent) { return placed[parent]; });
+      return !placed[i] && waits_for(i) == parameters_[i].parents.end();
     };
     while (next < parameters_.size() && !ready(next)) ++next;
     if (next == parameters_.size()) {
-      const auto stuck =
+      // From one that waits to the one for which it waits, until the circle closes.
+      auto at =
           static_cast<size_t>(std::find(placed.begin(), placed.end(), false) - placed.begin());
-      return absl::InvalidArgumentError(
-          fmt::format("space.{}.when: the conditions depend on each other in a circle",
-                      parameters_[stuck].spec.name));
+      for (std::vector<bool> met(parameters_.size()); !met[at]; at = waits_for(at)->index) {
+        met[at] = true;
+      }
+      return ErrorAt(PathOfKey(PathOfKey("space", parameters_[at].spec.name), "when"),
+                     "must not lead back to a parameter that waits for this one, found a cycle");
     }
     placed[next] = true;
     order_.push_back(next);
@@ -86,11 +131,23 @@ absl::Status ConfigurationTree::Link() {
 bool ConfigurationTree::Applies(size_t index, const Texts& texts) const {
   const Node& node = parameters_[index];
   for (size_t i = 0; i < node.parents.size(); ++i) {
-    const std::optional<std::string>& value = texts[node.parents[i]];
+    const std::optional<std::string>& value = texts[node.parents[i].index];
     const std::vector<std::string>& wanted = node.spec.when[i].values;
     if (!value || std::find(wanted.begin(), wanted.end(), *value) == wanted.end()) return false;
   }
   return true;
+}
+
+std::vector<bool> ConfigurationTree::AppliedIn(const Leaf& leaf) const {
+  std::vector<bool> applied(parameters_.size());
+  for (const size_t i : order_) {
+    const std::vector<Parent>& parents = parameters_[i].parents;
+    applied[i] = std::all_of(parents.begin(), parents.end(), [&](const Parent& parent) {
+      return applied[parent.index] &&
+             std::binary_search(parent.wanted.begin(), parent.wanted.end(), leaf[parent.index]);
+    });
+  }
+  return applied;
 }
 
 Configuration ConfigurationTree::Gather(const Texts& texts) const {
@@ -146,36 +203,32 @@ int64_t ConfigurationTree::GridCombinations() const {
 
 absl::StatusOr<Configuration> ConfigurationTree::Complete(const Configuration& point,
                                                           const std::string& path) const {
-  for (const Parameter& given : point.parameters) {
-    const bool known = std::any_of(parameters_.begin(), parameters_.end(),
-                                   [&](const Node& node) { return node.spec.name == given.name; });
-    if (!known) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}.{}: is no parameter of the space", path, given.name));
+  Texts given(parameters_.size());
+  for (const Parameter& parameter : point.parameters) {
+    RUNG_RETURN_IF_ERROR(RequireParameter(path, parameter.name));
+    const size_t i = index_of_.at(parameter.name);
+    absl::StatusOr<std::string> text =
+        ValueOfDomain(parameters_[i].spec.domain, parameters_[i].all, parameter.json);
+    if (!text.ok()) {
+      return ErrorAt(PathOfKey(path, parameter.name), std::string(text.status().message()));
     }
+    given[i] = *std::move(text);
   }
   Texts texts(parameters_.size());
   for (const size_t i : order_) {
     const ParameterSpec& spec = parameters_[i].spec;
-    const std::string* given = point.Find(spec.name);
     if (!Applies(i, texts)) {
-      if (given == nullptr) continue;
-      return absl::InvalidArgumentError(fmt::format(
-          "{}.{}: does not apply to the other values (space.{}.when)", path, spec.name, spec.name));
+      if (!given[i]) continue;
+      return ErrorAt(PathOfKey(path, spec.name),
+                     "must be left out, since its `when` does not hold");
     }
-    if (const auto* constant = std::get_if<Constant>(&spec.domain); given == nullptr) {
-      if (constant == nullptr) {
-        return absl::InvalidArgumentError(fmt::format("{}.{}: is missing", path, spec.name));
-      }
-      texts[i] = constant->value;
-      continue;
+    const auto* constant = std::get_if<Constant>(&spec.domain);
+    if (!given[i] && constant != nullptr) given[i] = constant->value;
+    if (!given[i]) {
+      return ErrorAt(PathOfKey(path, spec.name),
+                     "missing, every parameter that applies must be given");
     }
-    const absl::StatusOr<std::string> text = ValueOfDomain(spec.domain, *given);
-    if (!text.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}.{}: {}", path, spec.name, std::string(text.status().message())));
-    }
-    texts[i] = *text;
+    texts[i] = std::move(given[i]);
   }
   return Gather(texts);
 }
@@ -185,38 +238,36 @@ bool ConfigurationTree::finite() const {
                      [](const Node& node) { return node.values.has_value(); });
 }
 
-Texts ConfigurationTree::TextsOf(const Leaf& leaf) const {
+Configuration ConfigurationTree::At(const Leaf& leaf) const {
+  const std::vector<bool> applied = AppliedIn(leaf);
   Texts texts(parameters_.size());
-  for (const size_t i : order_) {
-    if (Applies(i, texts)) texts[i] = parameters_[i].values->At(leaf[i]);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (applied[i]) texts[i] = parameters_[i].values->At(leaf[i]);
   }
-  return texts;
+  return Gather(texts);
 }
-
-Configuration ConfigurationTree::At(const Leaf& leaf) const { return Gather(TextsOf(leaf)); }
 
 std::optional<ConfigurationTree::Leaf> ConfigurationTree::LeafOf(
     const Configuration& configuration) const {
   Leaf leaf = First();
-  size_t found = 0;
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    const std::string* text = configuration.Find(parameters_[i].spec.name);
-    if (text == nullptr) continue;
-    const std::optional<uint64_t> index = parameters_[i].values->IndexOf(*text);
+  for (const Parameter& parameter : configuration.parameters) {
+    const auto found = index_of_.find(parameter.name);
+    if (found == index_of_.end()) return std::nullopt;
+    const std::optional<uint64_t> index =
+        parameters_[found->second].values->IndexOf(parameter.json);
     if (!index) return std::nullopt;
-    leaf[i] = *index;
-    ++found;
+    leaf[found->second] = *index;
   }
-  if (found != configuration.parameters.size() || At(leaf) != configuration) return std::nullopt;
+  if (At(leaf) != configuration) return std::nullopt;
   return leaf;
 }
 
 bool ConfigurationTree::Next(Leaf& leaf, bool grids_fixed) const {
-  const Texts texts = TextsOf(leaf);
+  const std::vector<bool> applied = AppliedIn(leaf);
   for (size_t place = order_.size(); place-- > 0;) {
     const size_t i = order_[place];
     if (grids_fixed && IsGrid(parameters_[i].spec)) continue;
-    if (texts[i] && leaf[i] + 1 < parameters_[i].values->count()) {
+    if (applied[i] && leaf[i] + 1 < parameters_[i].values->count()) {
       ++leaf[i];
       return true;
     }
@@ -225,23 +276,32 @@ bool ConfigurationTree::Next(Leaf& leaf, bool grids_fixed) const {
   return false;
 }
 
+int64_t ConfigurationTree::LeavesMax() const {
+  constexpr size_t kVisitsMax = 10'000'000;
+  size_t visits = 1;
+  for (const Node& node : parameters_) visits += 1 + node.parents.size();
+  return static_cast<int64_t>(std::max<size_t>(kVisitsMax / visits, 1));
+}
+
 std::optional<int64_t> ConfigurationTree::CountLeaves(int64_t limit) const {
   if (!finite()) return limit;
-  const bool conditional = std::any_of(parameters_.begin(), parameters_.end(),
-                                       [](const Node& node) { return !node.parents.empty(); });
-  if (!conditional) {
-    const auto most = static_cast<uint64_t>(limit);
-    uint64_t count = 1;
-    for (const Node& node : parameters_) {
-      if (count > most / node.values->count()) return limit;
-      count *= node.values->count();
+  // Each combination of the parameters without a condition begins a leaf at least.
+  const auto most = static_cast<uint64_t>(limit);
+  uint64_t count = 1;
+  bool conditional = false;
+  for (const Node& node : parameters_) {
+    if (!node.parents.empty()) {
+      conditional = true;
+      continue;
     }
-    return static_cast<int64_t>(std::min(count, most));
+    if (count > most / node.values->count()) return limit;
+    count *= node.values->count();
   }
-  constexpr int64_t kWalkMax = 1'000'000;
+  if (!conditional || count == most) return static_cast<int64_t>(count);
+  const int64_t walk_max = LeavesMax();
   Leaf leaf = First();
-  for (int64_t count = 1; count <= kWalkMax; ++count) {
-    if (count == limit || !Next(leaf)) return count;
+  for (int64_t walked = 1; walked <= walk_max; ++walked) {
+    if (walked == limit || !Next(leaf)) return walked;
   }
   return std::nullopt;
 }

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/ids.h"
@@ -29,9 +31,14 @@ class ConfigurationTree {
 
   /// Values come from `lists` where a parameter has one there, else from its own form.
   /// Errors: INVALID_ARGUMENT with a path below `space`: a repeated name, a condition on no
-  /// parameter, conditions in a circle, steps that cannot be counted.
+  /// parameter or on a value that it cannot have, conditions in a circle, steps that cannot be
+  /// counted.
   static absl::StatusOr<ConfigurationTree> Create(const SpaceSpec& space,
                                                   const std::map<std::string, ValueList>& lists);
+
+  /// Errors: INVALID_ARGUMENT with the path of `name` below `path` when the space has no such
+  /// parameter; names the nearest one.
+  absl::Status RequireParameter(std::string_view path, const std::string& name) const;
 
   /// The configuration of a trial that draws anew for the `redraw`-th time: each parameter from its
   /// own stream, a grid's from the trial's number.
@@ -60,27 +67,42 @@ class ConfigurationTree {
   /// the values of `grid` forms stay.
   bool Next(Leaf& leaf, bool grids_fixed = false) const;
 
-  /// The number of configurations where it is at most `limit`, else `limit`. Nullopt when
-  /// conditions make counting too long (beyond a million leaves).
+  /// How many leaves may be walked or kept at once, at least 1: 10,000,000 parameters and
+  /// conditions in all leaves together take about 100 ms and 100 MB.
+  int64_t LeavesMax() const;
+  /// The number of configurations where it is at most `limit` ≥ 1, else `limit`. Nullopt when
+  /// conditions make counting too long (beyond LeavesMax()).
   std::optional<int64_t> CountLeaves(int64_t limit) const;
 
  private:
+  using Texts = std::vector<std::optional<std::string>>;
+
+  /// A parameter on which another one depends.
+  struct Parent {
+    size_t index = 0;
+    std::vector<uint64_t> wanted;  ///< where the condition's values stand in its list; ascending
+  };
   struct Node {
-    ParameterSpec spec;
-    std::optional<ValueList> values;  ///< nullopt: continuous
-    std::vector<size_t> parents;      ///< of spec.when, in its order
+    ParameterSpec spec;               ///< the values of `when` as the other's form gives them
+    std::optional<ValueList> all;     ///< what the form can give; nullopt: continuous
+    std::optional<ValueList> values;  ///< `all`, or the list for this tree
+    std::vector<Parent> parents;      ///< of spec.when, in its order
   };
 
   ConfigurationTree() = default;
 
   absl::Status Link();
+  absl::Status Order();
+  absl::StatusOr<Parent> ParentOf(Condition& condition, std::string_view path) const;
   /// `texts` holds a text for each parameter that applies, those before `index` in order_.
-  bool Applies(size_t index, const std::vector<std::optional<std::string>>& texts) const;
-  std::vector<std::optional<std::string>> TextsOf(const Leaf& leaf) const;
-  Configuration Gather(const std::vector<std::optional<std::string>>& texts) const;
+  bool Applies(size_t index, const Texts& texts) const;
+  /// Which parameters apply in `leaf`.
+  std::vector<bool> AppliedIn(const Leaf& leaf) const;
+  Configuration Gather(const Texts& texts) const;
 
   std::vector<Node> parameters_;  ///< in the order of the document
-  std::vector<size_t> order_;     ///< parents before children
+  std::unordered_map<std::string, size_t> index_of_;
+  std::vector<size_t> order_;  ///< parents before children
 };
 
 }  // namespace rung

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/counter_random.h"
+#include "core/json_message.h"
 #include "search/sampler.h"
 
 namespace rung {
@@ -101,7 +102,7 @@ struct EvenPoints {
 absl::StatusOr<ValueList> ListOf(const ParameterSpec& parameter, const int32_t* points) {
   const Domain& domain = parameter.domain;
   const std::optional<ValueList> all = ValueList::Of(domain);
-  const std::string path = fmt::format("searcher.grid.points.{}", parameter.name);
+  const std::string path = PathOfKey("searcher.grid.points", parameter.name);
   if (std::holds_alternative<Normal>(domain) || std::holds_alternative<LogNormal>(domain)) {
     return absl::InvalidArgumentError(fmt::format(
         "{}: a normal range has no ends to space points between; give its values as \"grid\" or "
@@ -143,7 +144,11 @@ absl::StatusOr<std::unique_ptr<GridSearcher>> GridSearcher::Create(const GridSea
                                                                    const SpaceSpec& space,
                                                                    int64_t seed) {
   // Made once as it is, for the checks of the space.
-  RUNG_RETURN_IF_ERROR(ConfigurationTree::Create(space, {}).status());
+  const absl::StatusOr<ConfigurationTree> whole = ConfigurationTree::Create(space, {});
+  if (!whole.ok()) return whole.status();
+  for (const auto& [name, count] : spec.points) {
+    RUNG_RETURN_IF_ERROR(whole->RequireParameter("searcher.grid.points", name));
+  }
   std::map<std::string, ValueList> lists;
   for (const ParameterSpec& parameter : space.parameters) {
     const auto points = spec.points.find(parameter.name);
@@ -152,18 +157,14 @@ absl::StatusOr<std::unique_ptr<GridSearcher>> GridSearcher::Create(const GridSea
     if (!list.ok()) return list.status();
     lists.emplace(parameter.name, *std::move(list));
   }
-  for (const auto& [name, count] : spec.points) {
-    if (lists.count(name) == 0) {
-      return absl::InvalidArgumentError(
-          fmt::format("searcher.grid.points.{}: is no parameter of the space", name));
-    }
-  }
   absl::StatusOr<ConfigurationTree> tree = ConfigurationTree::Create(space, lists);
   if (!tree.ok()) return tree.status();
+  const int64_t most = std::min(kCombinationsMax, tree->LeavesMax());
   const std::optional<int64_t> count = tree->CountLeaves(kCombinationsMax + 1);
-  if (!count || *count > kCombinationsMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("searcher.grid: has more than {} combinations", kCombinationsMax));
+  if (!count || *count > most) {
+    return absl::InvalidArgumentError(fmt::format(
+        "searcher.grid: has more than {} combinations, the most for a space of {} parameters", most,
+        space.parameters.size()));
   }
   std::vector<ConfigurationTree::Leaf> leaves;
   ConfigurationTree::Leaf leaf = tree->First();

@@ -22,8 +22,8 @@ namespace rung {
 
 class GridSearcher final : public Searcher {
  public:
-  /// Errors: INVALID_ARGUMENT with a path below `searcher.grid` or `space`; more than 1,000,000
-  /// combinations are refused.
+  /// Errors: INVALID_ARGUMENT with a path below `searcher.grid` or `space`; also for more than
+  /// 1,000,000 combinations, or fewer in a space of many parameters (ConfigurationTree::LeavesMax).
   static absl::StatusOr<std::unique_ptr<GridSearcher>> Create(const GridSearcherSpec& spec,
                                                               const SpaceSpec& space, int64_t seed);
 

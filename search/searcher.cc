@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Searcher>> MakeSearcher(const SearcherSpec& spec,
       std::visit(Make{spec, space, *tree, seed}, spec.kind);
   if (!searcher.ok() || spec.initial_points.empty()) return searcher;
   absl::StatusOr<std::vector<Configuration>> initial =
-      CompletePoints(spec.initial_points, *tree, "searcher.initial_points");
+      CompletePoints(spec.initial_points, *tree, spec.initial_points_path);
   if (!initial.ok()) return initial.status();
   return std::make_unique<InitialPoints>(*std::move(initial), *std::move(searcher));
 }

@@ -26,14 +26,15 @@ struct GridSearcherSpec {
   bool listed = false;                    ///< order: "listed" instead of shuffled by the seed
 };
 struct PointsSearcherSpec {
-  std::vector<Configuration> points;
+  std::vector<Configuration> points;  ///< as written: constants may be left out, 1 may be 1.0
 };
 struct SobolSearcherSpec {
   int32_t trials = 0;  ///< at least 1
 };
 struct SearcherSpec {
   std::variant<RandomSearcherSpec, GridSearcherSpec, PointsSearcherSpec, SobolSearcherSpec> kind;
-  std::vector<Configuration> initial_points;  ///< come first, with any kind
+  std::vector<Configuration> initial_points;  ///< come first, with any kind; as written
+  std::string initial_points_path = "searcher.initial_points";  ///< of messages
 };
 
 /// An implementation guarantees: Suggest(n) is called with n = 0, 1, 2, … in order; its answers
@@ -57,7 +58,8 @@ class Searcher {
   virtual std::string ExhaustedReason() const = 0;
 };
 
-/// Errors: INVALID_ARGUMENT with a path below `searcher` for what only the combination of space and
+/// Errors: INVALID_ARGUMENT with a path below `space` for conditions that cannot be
+/// (ConfigurationTree::Create), and below `searcher` for what only the combination of space and
 /// searcher shows (a grid point count for no parameter, a point that leaves the space, …).
 absl::StatusOr<std::unique_ptr<Searcher>> MakeSearcher(const SearcherSpec& spec,
                                                        const SpaceSpec& space, int64_t seed);

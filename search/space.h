@@ -7,7 +7,8 @@
 #include <vector>
 
 /// The search space as data. INTERFACES.md §2 has the forms and what each draws;
-/// scheduler/spec_json.cc reads and checks them, search/ samples them.
+/// scheduler/space_json.cc reads them, configuration_tree.h checks what one says of another, and
+/// the searchers take their values.
 namespace rung {
 
 struct Uniform {

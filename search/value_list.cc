@@ -5,55 +5,51 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <unordered_set>
 
 #include "core/check.h"
+#include "core/json_message.h"
 #include "core/parameters.h"
 
 namespace rung {
 namespace {
 
-absl::Status NotAValue(const std::string& allowed, const std::string& found) {
-  return absl::InvalidArgumentError(fmt::format("must be {}, found {}", allowed, found));
-}
-
 std::string Listed(const std::vector<std::string>& values) {
   constexpr size_t kShown = 10;
   std::string text;
   for (size_t i = 0; i < std::min(kShown, values.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + values[i];
+    text += (i == 0 ? "" : ", ") + ShownJson(values[i]);
   }
   return values.size() > kShown ? text + ", …" : text;
 }
 
 /// What a parameter may be, in words.
 struct Describe {
-  std::string operator()(const Uniform& d) const {
-    return fmt::format("a number in [{}, {}]", d.low, d.high);
-  }
-  std::string operator()(const QUniform& d) const {
-    return fmt::format("{}, or a multiple of {} above it, up to {}", d.low, d.q, d.high);
-  }
-  std::string operator()(const LogUniform& d) const {
-    return fmt::format("a number in [{}, {}]", d.low, d.high);
-  }
-  std::string operator()(const QLogUniform& d) const {
-    return fmt::format("{}, or a multiple of {} above it, up to {}", d.low, d.q, d.high);
-  }
-  std::string operator()(const RandInt& d) const {
-    return fmt::format("an integer in [{}, {})", d.low, d.high);
-  }
+  std::string operator()(const Uniform& d) const { return Floats(d.low, d.high); }
+  std::string operator()(const LogUniform& d) const { return Floats(d.low, d.high); }
+  std::string operator()(const QUniform& d) const { return FloatSteps(d.low, d.high, d.q); }
+  std::string operator()(const QLogUniform& d) const { return FloatSteps(d.low, d.high, d.q); }
+  std::string operator()(const RandInt& d) const { return Integers(d.low, d.high - 1); }
+  std::string operator()(const LogRandInt& d) const { return Integers(d.low, d.high - 1); }
   std::string operator()(const QRandInt& d) const {
-    return fmt::format("{}, or a multiple of {} above it, up to {}", d.low, d.q, d.high);
-  }
-  std::string operator()(const LogRandInt& d) const {
-    return fmt::format("an integer in [{}, {})", d.low, d.high);
+    return fmt::format("{} plus a multiple of {}, at most {}", d.low, d.q, d.high);
   }
   std::string operator()(const Normal& /*d*/) const { return "a number"; }
-  std::string operator()(const LogNormal& /*d*/) const { return "a number above 0"; }
+  std::string operator()(const LogNormal& /*d*/) const { return "a number > 0"; }
   std::string operator()(const Choice& d) const { return "one of " + Listed(d.values); }
   std::string operator()(const GridValues& d) const { return "one of " + Listed(d.values); }
-  std::string operator()(const Constant& d) const { return d.value; }
+  std::string operator()(const Constant& d) const { return ShownJson(d.value); }
+
+ private:
+  static std::string Floats(double low, double high) {
+    return fmt::format("a number from {} to {}", JsonFloat(low), JsonFloat(high));
+  }
+  static std::string FloatSteps(double low, double high, double q) {
+    return fmt::format("{} plus a multiple of {}, at most {}", JsonFloat(low), JsonFloat(q),
+                       JsonFloat(high));
+  }
+  static std::string Integers(int64_t low, int64_t high) {
+    return fmt::format("an integer from {} to {}", low, high);
+  }
 };
 
 bool InContinuousRange(const Domain& domain, double value) {
@@ -90,24 +86,31 @@ std::optional<ValueList> ValueList::Of(const Domain& domain) {
 }
 
 ValueList ValueList::FromTexts(const std::vector<std::string>& texts) {
-  Texts distinct;
-  std::unordered_set<std::string_view> seen;
+  RUNG_CHECK(!texts.empty());
+  const auto distinct = std::make_shared<Texts>();
+  distinct->values.reserve(texts.size());  // they stay where they are, for the views
+  distinct->index.reserve(texts.size());
   for (const std::string& text : texts) {
-    if (seen.insert(text).second) distinct.values.push_back(text);
+    if (distinct->index.contains(text)) continue;
+    distinct->values.push_back(text);
+    distinct->index.emplace(distinct->values.back(), distinct->values.size() - 1);
   }
-  RUNG_CHECK(!distinct.values.empty());
-  return ValueList(std::move(distinct));
+  return ValueList(std::shared_ptr<const Texts>(distinct));
 }
 
 uint64_t ValueList::count() const {
-  if (const auto* texts = std::get_if<Texts>(&values_)) return texts->values.size();
+  if (const auto* texts = std::get_if<std::shared_ptr<const Texts>>(&values_)) {
+    return (*texts)->values.size();
+  }
   if (const auto* integers = std::get_if<Integers>(&values_)) return integers->count;
   return static_cast<uint64_t>(std::get<DecimalSteps>(values_).count());
 }
 
 std::string ValueList::At(uint64_t index) const {
   RUNG_CHECK(index < count());
-  if (const auto* texts = std::get_if<Texts>(&values_)) return texts->values[index];
+  if (const auto* texts = std::get_if<std::shared_ptr<const Texts>>(&values_)) {
+    return (*texts)->values[index];
+  }
   if (const auto* integers = std::get_if<Integers>(&values_)) {
     const uint64_t value = static_cast<uint64_t>(integers->low) + index * integers->step;
     return fmt::format("{}", static_cast<int64_t>(value));
@@ -116,10 +119,9 @@ std::string ValueList::At(uint64_t index) const {
 }
 
 std::optional<uint64_t> ValueList::IndexOf(std::string_view json) const {
-  if (const auto* texts = std::get_if<Texts>(&values_)) {
-    const auto found = std::find(texts->values.begin(), texts->values.end(), json);
-    if (found == texts->values.end()) return std::nullopt;
-    return static_cast<uint64_t>(found - texts->values.begin());
+  if (const auto* texts = std::get_if<std::shared_ptr<const Texts>>(&values_)) {
+    const auto found = (*texts)->index.find(json);
+    return found == (*texts)->index.end() ? std::nullopt : std::optional(found->second);
   }
   if (const auto* integers = std::get_if<Integers>(&values_)) {
     const std::optional<int64_t> value = ParseJsonInteger(json);
@@ -152,15 +154,18 @@ std::optional<int64_t> ParseJsonInteger(std::string_view json) {
   return value;
 }
 
-absl::StatusOr<std::string> ValueOfDomain(const Domain& domain, const std::string& json) {
-  if (const std::optional<ValueList> list = ValueList::Of(domain)) {
+absl::StatusOr<std::string> ValueOfDomain(const Domain& domain,
+                                          const std::optional<ValueList>& list,
+                                          const std::string& json) {
+  if (list) {
     const std::optional<uint64_t> index = list->IndexOf(json);
     if (index) return list->At(*index);
   } else {
     const std::optional<double> value = ParseJsonNumber(json);
     if (value && InContinuousRange(domain, *value)) return JsonFloat(*value);
   }
-  return NotAValue(std::visit(Describe{}, domain), json);
+  return absl::InvalidArgumentError(
+      fmt::format("must be {}, found {}", std::visit(Describe{}, domain), ShownJson(json)));
 }
 
 }  // namespace rung

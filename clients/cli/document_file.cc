@@ -16,17 +16,16 @@
 namespace rung::cli {
 namespace {
 
-constexpr size_t kDocumentBytesMax = size_t{4} << 20;
+constexpr size_t kRequestBytesMax = size_t{4} << 20;
 
 absl::StatusOr<std::string> ReadAll(std::istream& stream, const std::string& name) {
   std::string text;
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
     text.append(buffer, static_cast<size_t>(stream.gcount()));
-    if (text.size() > kDocumentBytesMax) {
-      return absl::FailedPreconditionError(
-          fmt::format("{} is longer than {} bytes, the most that an experiment document may have",
-                      name, kDocumentBytesMax));
+    if (text.size() > kRequestBytesMax) {
+      return absl::FailedPreconditionError(fmt::format(
+          "{} is longer than {} bytes, the most that a request can carry", name, kRequestBytesMax));
     }
   }
   if (const auto bad = FirstNonUtf8(text)) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "scheduler/spec_json.h"
+#include "search/searcher.h"
 
 namespace rung {
 namespace {
@@ -20,7 +21,10 @@ TEST(BertExperiments, DocumentsAreAccepted) {
   for (const char* name : {"grid.json", "asha.json", "winner.json", "grid_full.json",
                            "asha_full.json", "winner_full.json"}) {
     const auto document = ReadExperimentDocument(Read(name), RUNG_SOURCE_DIR);
-    EXPECT_TRUE(document.ok()) << name << ": " << document.status();
+    ASSERT_TRUE(document.ok()) << name << ": " << document.status();
+    const ExperimentSpec& spec = document->spec;
+    const auto searcher = MakeSearcher(spec.searcher, spec.space, spec.seed);
+    EXPECT_TRUE(searcher.ok()) << name << ": " << searcher.status();
   }
 }
 

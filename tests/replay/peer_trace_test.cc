@@ -80,6 +80,12 @@ TEST(PeerTrace, CutoffsGetTheUsersSign) {
   EXPECT_TRUE(line.ends_with("\"recorded\": \"stop\"}\n")) << line;
 }
 
+TEST(PeerTrace, ThePeersNameMayComeAnywhereBeforeTheEvents) {
+  const std::string noted = R"({"note": {"by": ["ada"]}, "params": )" + std::string(kParams) +
+                            R"(, "peer": "ray", "events": []})";
+  EXPECT_EQ(Refusal(noted), "accepted");
+}
+
 TEST(PeerTrace, WhatIsWrongIsNamed) {
   EXPECT_EQ(Refusal(R"({"peer": "hyperopt", "params": {}, "events": []})"),
             "peer: must be one of ray, optuna, found \"hyperopt\"");

@@ -78,8 +78,13 @@ TEST(TraceJson, TheHeadIsCheckedAsADocumentIs) {
   EXPECT_EQ(Refusal(R"({"goals": 1})"),
             "goals: unknown key, did you mean \"goal\"? Allowed: goal, seed, scheduler, trials, "
             "events");
+  EXPECT_EQ(Refusal(R"({"note": 1, "goal": "maximize", "events": [7]})"),
+            "note: unknown key. Allowed: goal, seed, scheduler, trials, events");
+  EXPECT_EQ(Refusal(R"({"events": [], "note": 1, "goal": 7})"),
+            "note: unknown key. Allowed: goal, seed, scheduler, trials, events");
+  EXPECT_EQ(Refusal(R"({"events": [], "peer": "ray"})"), "peer: must come before the events");
   EXPECT_EQ(Refusal(R"({"goal": "up", "trials": 1, "scheduler": {"fifo": {}}, "events": []})"),
-            "goal: must be one of maximize, minimize, found \"up\"");
+            "goal: must be one of minimize, maximize, found \"up\"");
   EXPECT_EQ(Refusal(R"({"goal": "maximize", "goal": "maximize"})"),
             "goal: key given twice in one object, allowed once");
   EXPECT_EQ(Refusal(R"({"events": [], "events": []})"),
@@ -133,6 +138,10 @@ TEST(TraceJson, AnEventIsRefusedByItsIndex) {
   EXPECT_EQ(second(R"({"report": {"trial": 0, "step": 1, "value": [1]}})"),
             "events[1].report.value: must be a number, or \"nan\", \"inf\" or \"-inf\", found an "
             "array");
+  EXPECT_EQ(second(R"({"report": [1]})"), "events[1].report: must be an object, found an array");
+  EXPECT_EQ(second(R"({"report": [{"trial": 0}, 2, [3]]})"),
+            "events[1].report: must be an object, found an array");
+  EXPECT_EQ(second(R"({"free": [true, true]})"), "events[1].free: must be true, found an array");
   EXPECT_EQ(second(R"({"exit": {"trial": 0}})"),
             "events[1].exit.state: missing, must be completed, failed or lost");
   EXPECT_EQ(second(R"({"exit": {"trial": 0, "state": "complete"}})"),

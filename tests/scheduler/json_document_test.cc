@@ -48,11 +48,5 @@ TEST(JsonDocument, RefusesMoreBytesOrNestingThanTheLimits) {
             "the document: must be at most 1048576 bytes, found 1048577");
 }
 
-TEST(JsonDocument, PathsQuoteKeysThatWouldReadAsPaths) {
-  EXPECT_EQ(PathOfKey("space", "lr"), "space.lr");
-  EXPECT_EQ(PathOfKey("", "metric"), "metric");
-  EXPECT_EQ(PathOfKey("space", "a.b"), "space[\"a.b\"]");
-}
-
 }  // namespace
 }  // namespace rung

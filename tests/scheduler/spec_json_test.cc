@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <regex>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "core/parameters.h"
 #include "scheduler/json_document.h"
+#include "search/searcher.h"
 
 namespace rung {
 namespace {
@@ -51,9 +54,13 @@ std::string With(const std::string& pointer, const std::string& json) {
   return document.dump();
 }
 
+/// Why a document is refused, by its reader or by the searcher that is made of it.
 std::string ErrorOf(const std::string& text) {
   const auto document = ReadExperimentDocument(text, "/home/ada/bert");
-  return document.ok() ? "accepted" : std::string(document.status().message());
+  if (!document.ok()) return std::string(document.status().message());
+  const ExperimentSpec& spec = document->spec;
+  const auto searcher = MakeSearcher(spec.searcher, spec.space, spec.seed);
+  return searcher.ok() ? "accepted" : std::string(searcher.status().message());
 }
 
 TEST(SpecJson, ReadsTheExampleOfTheInterfaces) {
@@ -184,6 +191,41 @@ TEST(SpecJson, FillsInTheWorkingFolderUnderAnEscapedKey) {
   EXPECT_EQ(ParseExperimentSpec(document->text)->trial->working_dir, "/srv");
 }
 
+/// `text` with so much white space behind it that it has `bytes`.
+std::string Padded(std::string text, size_t bytes) {
+  text.resize(bytes, ' ');
+  return text;
+}
+
+TEST(SpecJson, ADocumentIsReadAgainHoweverLongItBecame) {
+  // `"working_dir": "/srv", `
+  constexpr size_t kInserted = 23;
+  const std::string longest = Padded(std::string(kBertAsha), kDocumentBytesMax - kInserted);
+  const auto document = ReadExperimentDocument(longest, "/srv");
+  ASSERT_TRUE(document.ok()) << document.status();
+  EXPECT_EQ(document->text.size(), kDocumentBytesMax);
+  EXPECT_TRUE(ParseExperimentSpec(document->text).ok());
+  EXPECT_EQ(ReadExperimentDocument(longest + " ", "/srv").status().message(),
+            "the document: must be at most 1048576 bytes with trial.working_dir filled in, found "
+            "1048577");
+  EXPECT_EQ(ReadExperimentDocument(Padded(std::string(kBertAsha), kDocumentBytesMax + 1), "/srv")
+                .status()
+                .message(),
+            "the document: must be at most 1048576 bytes, found 1048577");
+  // As the first versions stored it.
+  EXPECT_TRUE(ParseExperimentSpec(Padded(document->text, kDocumentBytesMax + kInserted)).ok());
+}
+
+TEST(SpecJson, ADocumentThatGrowsAsItIsWrittenAnewIsLimitedToo) {
+  std::string text = With("/space/more", "[]");
+  std::string numbers = "1e5";  // written 1e+05
+  for (int i = 1; i < 200'000; ++i) numbers += ",1e5";
+  text.replace(text.find("[]"), 2, "[" + numbers + "]");
+  text.replace(text.find("\"trial\""), 7, "\"tr\\u0069al\"");
+  ASSERT_LT(text.size(), kDocumentBytesMax);
+  EXPECT_THAT(ErrorOf(text), HasSubstr("with trial.working_dir filled in, found 12"));
+}
+
 TEST(SpecJson, ReadsEveryFormOfTheSpace) {
   const std::string space = R"({
     "a": {"quniform": [0.2, 0.8, 0.3]}, "b": {"qloguniform": [1, 100, 10]},
@@ -217,9 +259,10 @@ TEST(SpecJson, ReadsPointsInTheOrderOfTheSpaceWithConstantsFilledIn) {
   document["searcher"] = Json::parse(R"({"points": [{"n": 3, "lr": 1}], "initial_points": []})");
   const auto read = ReadExperimentDocument(document.dump(), "/srv");
   ASSERT_TRUE(read.ok()) << read.status();
-  const auto& points = std::get<PointsSearcherSpec>(read->spec.searcher.kind).points;
-  ASSERT_EQ(points.size(), 1u);
-  EXPECT_EQ(points[0].ToJson(), R"({"lr":1.0,"model":"bert","n":3})");
+  const auto searcher = MakeSearcher(read->spec.searcher, read->spec.space, read->spec.seed);
+  ASSERT_TRUE(searcher.ok()) << searcher.status();
+  EXPECT_EQ((*searcher)->Suggest({0})->ToJson(), R"({"lr":1.0,"model":"bert","n":3})");
+  EXPECT_EQ((*searcher)->Suggest({1}), std::nullopt);
 }
 
 TEST(SpecJson, ADocumentWithoutATrialNeedsNoFolder) {
@@ -305,10 +348,26 @@ const Refusal kRefusals[] = {
      "space.lr.when.batch_size[0]: must be one of 16, 32, 64, found 17"},
     {"/space/lr/when", R"({"lr": [1e-5]})",
      "space.lr.when: must not lead back to a parameter that waits for this one, found a cycle"},
-    {"/space", R"({"a": {"when": {"b": [1]}, "choice": [1, 2]},
+    {"/space", R"({"lr": 1, "batch_size": 2, "z": {"when": {"a": [1]}, "choice": [1, 2]},
+                   "a": {"when": {"b": [1]}, "choice": [1, 2]},
                    "b": {"when": {"c": [1]}, "choice": [1, 2]},
                    "c": {"when": {"a": [1]}, "choice": [1, 2]}})",
      "space.a.when: must not lead back to a parameter that waits for this one, found a cycle"},
+    {"/space/lr/when", R"({"warmup_steps": [500, 2000]})",
+     "space.lr.when.warmup_steps[1]: must be an integer from 500 to 1999, found 2000"},
+    {"/space/lr/when", R"({"warmup_steps": [500.0]})",
+     "space.lr.when.warmup_steps[0]: must be an integer from 500 to 1999, found 500.0"},
+    {"/space/lr/when", R"({"weight_decay": ["0.05"]})",
+     "space.lr.when.weight_decay[0]: must be a number from 0.0 to 0.1, found \"0.05\""},
+    {"/space/lr/when", "{}",
+     R"(space.lr.when: must be an object such as {"optimizer": ["sgd"]}, found {})"},
+    {"/space/lr/when", R"({"batch_size": []})",
+     "space.lr.when.batch_size: must be an array of at least 1 value, found []"},
+    // A double that no draw gives: 0.1 + 0.1 + 0.1.
+    {"/space", R"({"lr": 1, "batch_size": 2, "x": {"quniform": [0, 1, 0.1]},
+                   "y.z": {"when": {"x": [0.3, 0.30000000000000004]}, "uniform": [0, 1]}})",
+     R"(space["y.z"].when.x[1]: must be 0.0 plus a multiple of 0.1, at most 1.0, found )"
+     "0.30000000000000004"},
     {"/name", R"("12.3")",
      "name: must be a text that is not digits and points alone, which is what an id looks like, "
      "found \"12.3\""},
@@ -357,10 +416,14 @@ const Refusal kRefusals[] = {
     {"/searcher", R"({"points": [{"lr": 1e-5}]})",
      "searcher.points[0].batch_size: missing, every parameter that applies must be given"},
     {"/searcher", R"({"points": [{"lr": 1}]})",
-     "searcher.points[0].lr: must be from 1e-06 to 1e-04, found 1"},
+     "searcher.points[0].lr: must be a number from 1e-06 to 1e-04, found 1"},
     {"/searcher/random/initial_points", R"([{"warmup_steps": 2000}])",
      "searcher.random.initial_points[0].warmup_steps: must be an integer from 500 to 1999, found "
      "2000"},
+    {"/searcher/initial_points", R"([{"warmup_steps": 2000}])",
+     "searcher.initial_points[0].warmup_steps: must be an integer from 500 to 1999, found 2000"},
+    {"/searcher", R"({"points": [7]})",
+     "searcher.points[0]: must be an object of parameters, found 7"},
     // The scheduler.
     {"/scheduler", R"({"hyperband": {}})",
      "scheduler.hyperband.max_t: missing, must be a number of steps, at least 1"},
@@ -458,6 +521,27 @@ TEST(SpecJson, WhatComesLaterIsUnimplementedAndWhatIsWrongIsInvalid) {
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(ReadExperimentDocument(With("/goal", "1"), "/srv").status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SpecJson, RefusesEveryVariableThatRungSetsExceptTheNumberOfThreads) {
+  std::ifstream file(std::string(RUNG_SOURCE_DIR) + "/docs/trials.md");
+  size_t ours = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("| `RUNG_") && !line.starts_with("| `RANK`")) continue;
+    const std::string names = line.substr(0, line.find('|', 1));
+    const std::regex name("`([A-Z_]+)`");
+    for (std::sregex_iterator it(names.begin(), names.end(), name), end; it != end; ++it) {
+      const std::string variable = (*it)[1];
+      const std::string error = ErrorOf(With("/trial/env/" + variable, R"("1")"));
+      if (variable == "OMP_NUM_THREADS") {
+        EXPECT_EQ(error, "accepted");
+      } else {
+        EXPECT_EQ(error, "trial.env." + variable + ": is set by rung itself, must be left out");
+        ++ours;
+      }
+    }
+  }
+  EXPECT_EQ(ours, 22U);  // 10 of rung's own and 12 of torchrun's
 }
 
 TEST(SpecJson, RefusesATrialWithoutAFolder) {

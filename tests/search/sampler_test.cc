@@ -272,6 +272,15 @@ TEST(ValueList, NamesTheValuesOfEveryFiniteForm) {
   EXPECT_FALSE(ValueList::Of(Normal{0, 1}).has_value());
 }
 
+TEST(ValueList, ACopyFindsItsTextsWhenTheOriginalIsGone) {
+  std::optional<ValueList> list = ValueList::FromTexts({"1", "\"a\""});
+  const ValueList copy = *list;
+  list.reset();
+  EXPECT_EQ(copy.IndexOf("\"a\""), 1U);
+  EXPECT_EQ(copy.At(1), "\"a\"");
+  EXPECT_EQ(copy.IndexOf("2"), std::nullopt);
+}
+
 TEST(ValueList, HoldsTheWidestIntegerRange) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

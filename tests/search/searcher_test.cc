@@ -171,19 +171,20 @@ TEST(MakeSearcher, PointsThatDoNotFitTheSpaceAreRefusedWithTheirPath) {
   const auto error = [](const Configuration& point) {
     return ErrorOf({PointsSearcherSpec{{AdamPoint(), point}}, {}}, FiniteSpace());
   };
-  EXPECT_EQ(error(Point({{"optimizer", "\"adam\""}})), "searcher.points[1].layers: is missing");
+  EXPECT_EQ(error(Point({{"optimizer", "\"adam\""}})),
+            "searcher.points[1].layers: missing, every parameter that applies must be given");
   EXPECT_EQ(error(Point({{"optimizer", "\"adam\""}, {"layers", "3"}})),
-            "searcher.points[1].layers: must be an integer in [1, 3), found 3");
+            "searcher.points[1].layers: must be an integer from 1 to 2, found 3");
   EXPECT_EQ(error(Point({{"optimizer", "\"lion\""}, {"layers", "1"}})),
             "searcher.points[1].optimizer: must be one of \"adam\", \"sgd\", found \"lion\"");
   EXPECT_EQ(error(Point({{"optimizer", "\"adam\""}, {"layers", "1"}, {"depth", "1"}})),
-            "searcher.points[1].depth: is no parameter of the space");
+            "searcher.points[1].depth: no parameter of the space. Parameters: optimizer, momentum, "
+            "layers");
+  EXPECT_EQ(error(Point({{"optimizer", "\"adam\""}, {"momentum", "0.5"}, {"layers", "1"}})),
+            "searcher.points[1].momentum: must be left out, since its `when` does not hold");
   EXPECT_EQ(
-      error(Point({{"optimizer", "\"adam\""}, {"momentum", "0.5"}, {"layers", "1"}})),
-      "searcher.points[1].momentum: does not apply to the other values (space.momentum.when)");
-  EXPECT_EQ(error(Point({{"optimizer", "\"sgd\""}, {"momentum", "0.3"}, {"layers", "1"}})),
-            "searcher.points[1].momentum: must be 0.2, or a multiple of 0.3 above it, up to 0.8, "
-            "found 0.3");
+      error(Point({{"optimizer", "\"sgd\""}, {"momentum", "0.3"}, {"layers", "1"}})),
+      "searcher.points[1].momentum: must be 0.2 plus a multiple of 0.3, at most 0.8, found 0.3");
   EXPECT_EQ(error(AdamPoint()), "searcher.points[1]: repeats searcher.points[0]");
 }
 
@@ -204,13 +205,48 @@ TEST(MakeSearcher, MoreInitialPointsThanTrialsAreRefused) {
               HasSubstr("searcher.random.trials: must be at least 1, found 0"));
 }
 
-TEST(MakeSearcher, ConditionsOnNothingOrInACircleAreRefused) {
+TEST(MakeSearcher, ConditionsOnNothingOrThatNeverHoldOrInACircleAreRefused) {
   SpaceSpec space = FiniteSpace();
   space.parameters[0].when = {{.parameter = "momentum", .values = {"0.5"}}};
-  EXPECT_THAT(ErrorOf({RandomSearcherSpec{1}, {}}, space), HasSubstr("in a circle"));
+  EXPECT_EQ(
+      ErrorOf({RandomSearcherSpec{1}, {}}, space),
+      "space.optimizer.when: must not lead back to a parameter that waits for this one, found "
+      "a cycle");
   space.parameters[0].when = {{.parameter = "nothing", .values = {"0.5"}}};
   EXPECT_EQ(ErrorOf({RandomSearcherSpec{1}, {}}, space),
-            "space.optimizer.when.nothing: is no parameter");
+            "space.optimizer.when.nothing: no parameter of the space. Parameters: optimizer, "
+            "momentum, layers");
+  space.parameters[0].when = {{.parameter = "layers", .values = {"1", "3"}}};
+  EXPECT_EQ(ErrorOf({RandomSearcherSpec{1}, {}}, space),
+            "space.optimizer.when.layers[1]: must be an integer from 1 to 2, found 3");
+}
+
+TEST(MakeSearcher, AConditionHoldsForTheSameNumberWrittenOtherwise) {
+  // x is drawn as 0.0 or 1.0.
+  const SpaceSpec space = {
+      {{.name = "x", .domain = QUniform{0, 1, 1}, .when = {}},
+       {.name = "y", .domain = RandInt{5, 6}, .when = {{.parameter = "x", .values = {"1"}}}}}};
+  const auto searcher = MakeSearcher({GridSearcherSpec{{}, /*listed=*/true}, {}}, space, 0);
+  ASSERT_TRUE(searcher.ok()) << searcher.status();
+  EXPECT_EQ((*searcher)->Suggest({0})->ToJson(), R"({"x":0.0})");
+  EXPECT_EQ((*searcher)->Suggest({1})->ToJson(), R"({"x":1.0,"y":5})");
+  EXPECT_EQ((*searcher)->Suggest({2}), std::nullopt);
+}
+
+TEST(MakeSearcher, MessagesAboutInitialPointsNameWhereTheyStand) {
+  SearcherSpec spec{RandomSearcherSpec{9}, {Point({{"optimizer", "1"}})}};
+  EXPECT_THAT(ErrorOf(spec, FiniteSpace()),
+              HasSubstr("searcher.initial_points[0].optimizer: must be one of"));
+  spec.initial_points_path = "searcher.random.initial_points";
+  EXPECT_THAT(ErrorOf(spec, FiniteSpace()),
+              HasSubstr("searcher.random.initial_points[0].optimizer: must be one of"));
+}
+
+TEST(MakeSearcher, MessagesShowTheStartOfALongValue) {
+  const std::string text = '"' + std::string(100'000, 'x') + '"';
+  EXPECT_EQ(ErrorOf({PointsSearcherSpec{{Point({{"optimizer", text}})}}, {}}, FiniteSpace()),
+            "searcher.points[0].optimizer: must be one of \"adam\", \"sgd\", found \"" +
+                std::string(59, 'x') + "…");
 }
 
 TEST(MakeSearcher, SobolNeedsATrialAndRoomForItsInitialPoints) {
@@ -261,7 +297,7 @@ TEST(GridSearcher, RangesWithoutPointsGiveAllValuesAndContinuousOnesAreAnError) 
   EXPECT_THAT(ErrorOf({GridSearcherSpec{}, {}}, MixedSpace()),
               HasSubstr("searcher.grid.points.lr: is missing"));
   EXPECT_THAT(ErrorOf({GridSearcherSpec{{{"lr", 3}, {"rate", 3}}, false}, {}}, MixedSpace()),
-              HasSubstr("searcher.grid.points.rate: is no parameter"));
+              HasSubstr("searcher.grid.points.rate: no parameter"));
   EXPECT_THAT(ErrorOf({GridSearcherSpec{{{"lr", 0}}, false}, {}}, MixedSpace()),
               HasSubstr("searcher.grid.points.lr: must lie in 1 …"));
   EXPECT_THAT(ErrorOf({GridSearcherSpec{{{"lr", 3}, {"batch", 2}}, false}, {}}, MixedSpace()),
@@ -274,6 +310,41 @@ TEST(GridSearcher, AGridBeyondItsLimitIsRefused) {
   EXPECT_THAT(ErrorOf({GridSearcherSpec{}, {}}, space), HasSubstr("more than 1000000"));
 }
 
+/// `choices` parameters of two values and as many constants as make `parameters` in all.
+SpaceSpec WideSpace(size_t choices, size_t parameters) {
+  SpaceSpec space;
+  for (size_t i = 0; i < parameters; ++i) {
+    space.parameters.push_back(
+        {.name = "p" + std::to_string(i),
+         .domain = i < choices ? Domain(Choice{{"0", "1"}}) : Domain(Constant{"7"}),
+         .when = {}});
+  }
+  return space;
+}
+
+TEST(GridSearcher, TheLimitIsLowerInASpaceOfManyParameters) {
+  // 10,000,000 / (1 + 999) = 10,000 combinations.
+  EXPECT_EQ(ErrorOf({GridSearcherSpec{}, {}}, WideSpace(14, 999)),  // 16,384
+            "searcher.grid: has more than 10000 combinations, the most for a space of 999 "
+            "parameters");
+  const auto searcher = MakeSearcher({GridSearcherSpec{}, {}}, WideSpace(13, 999), 0);
+  ASSERT_TRUE(searcher.ok()) << searcher.status();
+  EXPECT_EQ((*searcher)->PlannedTrials(), 8192);
+}
+
+TEST(GridSearcher, RestoresAGridOfManyPoints) {
+  const SpaceSpec space = {{{.name = "x", .domain = Uniform{0, 1}, .when = {}}}};
+  const SearcherSpec spec{GridSearcherSpec{{{"x", 100'000}}, /*listed=*/true}, {}};
+  const auto searcher = MakeSearcher(spec, space, 0);
+  ASSERT_TRUE(searcher.ok()) << searcher.status();
+  std::vector<Configuration> created;
+  for (int32_t i = 0; i < 99'999; ++i) created.push_back(*(*searcher)->Suggest({i}));
+  (*searcher)->Restore(created);
+  EXPECT_EQ((*searcher)->PlannedTrials(), 100'000);
+  EXPECT_EQ((*searcher)->Suggest({99'999})->ToJson(), R"({"x":1.0})");
+  EXPECT_EQ((*searcher)->Suggest({100'000}), std::nullopt);
+}
+
 TEST(GridSearcher, ListedOrderTurnsTheLastParameterFastest) {
   const SpaceSpec space = {{{.name = "a", .domain = Choice{{"1", "2"}}, .when = {}},
                             {.name = "b", .domain = Choice{{"true", "false"}}, .when = {}}}};
@@ -281,6 +352,26 @@ TEST(GridSearcher, ListedOrderTurnsTheLastParameterFastest) {
               ElementsAre("1", "1", "2", "2"));
   EXPECT_THAT(Values({GridSearcherSpec{{}, true}, {}}, space, "b"),
               ElementsAre("true", "false", "true", "false"));
+}
+
+std::optional<int64_t> PlannedOf(int32_t trials, const SpaceSpec& space) {
+  const auto searcher = MakeSearcher({RandomSearcherSpec{trials}, {}}, space, 0);
+  EXPECT_TRUE(searcher.ok()) << searcher.status();
+  return (*searcher)->PlannedTrials();
+}
+
+TEST(RandomSearcher, CountsTheLeavesOfAConditionalSpaceOnlyAsFarAsTheLimitGoes) {
+  // 1 + 2^20 configurations, of which 10,000,000 / (1 + 999 + 20) = 9,803 may be walked.
+  SpaceSpec space = WideSpace(21, 999);
+  for (size_t i = 1; i < 21; ++i) {
+    space.parameters[i].when = {{.parameter = "p0", .values = {"1"}}};
+  }
+  EXPECT_EQ(PlannedOf(9'803, space), 9'803);
+  EXPECT_EQ(PlannedOf(9'804, space), std::nullopt);
+  // Two unconditional parameters have enough values alone.
+  space.parameters[30].domain = RandInt{0, 1000};
+  space.parameters[31].domain = RandInt{0, 500};
+  EXPECT_EQ(PlannedOf(1'000'000, space), 1'000'000);
 }
 
 TEST(RandomSearcher, GridValuesGoByTrialNumber) {
