@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -33,25 +32,20 @@ std::string ProgramOf(int64_t pid) {
   return std::filesystem::path(exe).filename().string();
 }
 
-// Seconds since 1970 at which `pid` started (proc(5): stat field 22, in ticks since boot).
-std::optional<int64_t> StartedAt(int64_t pid) {
-  std::ifstream stat_file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(stat_file)), {});
-  const size_t name_end = text.rfind(')');  // the name before it may hold spaces
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  int64_t ticks = 0;
-  if (!(fields >> ticks)) return std::nullopt;
-
-  std::ifstream boot_file("/proc/stat");
-  std::string key;
-  int64_t boot = 0;
-  while (boot_file >> key) {
-    if (key == "btime" && boot_file >> boot) return boot + ticks / sysconf(_SC_CLK_TCK);
+// Whether `pid` has `file` open. Compared by inode: the links of /proc/PID/fd lead to the open file
+// itself, whatever name it was opened by.
+bool HasOpen(int64_t pid, const std::filesystem::path& file) {
+  struct stat wanted {};
+  if (stat(file.c_str(), &wanted) != 0) return false;
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), error);
+       entry != end; entry.increment(error)) {
+    struct stat found {};
+    if (stat(entry->path().c_str(), &found) != 0) continue;  // closed meanwhile
+    if (found.st_dev == wanted.st_dev && found.st_ino == wanted.st_ino) return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 std::vector<std::string> Environment(
@@ -107,13 +101,8 @@ struct SpawnSettings {
 
 }  // namespace
 
-bool IsDaemon(int64_t pid, const std::string& program, const std::filesystem::path& record_file) {
-  if (pid <= 0 || ProgramOf(pid) != program) return false;
-  const auto started = StartedAt(pid);
-  struct stat record {};
-  if (!started.has_value() || stat(record_file.c_str(), &record) != 0) return false;
-  // Both are cut to whole seconds; the boot time of the kernel may move by one.
-  return *started <= record.st_mtim.tv_sec + 2;
+bool IsDaemon(int64_t pid, const std::string& program, const std::filesystem::path& lock_file) {
+  return pid > 0 && ProgramOf(pid) == program && HasOpen(pid, lock_file);
 }
 
 absl::StatusOr<std::filesystem::path> FindProgram(const std::string& program) {
@@ -159,7 +148,7 @@ std::string ChildEnd(pid_t pid) {
 }
 
 absl::StatusOr<DaemonEnd> EndDaemon(pid_t pid, const std::string& program,
-                                    const std::filesystem::path& record_file,
+                                    const std::filesystem::path& lock_file,
                                     std::chrono::milliseconds patience) {
   const auto gone_before = [&](steady_clock::time_point deadline) {
     while (true) {
@@ -169,7 +158,7 @@ absl::StatusOr<DaemonEnd> EndDaemon(pid_t pid, const std::string& program,
       std::this_thread::sleep_for(kPollInterval);
     }
   };
-  if (!IsDaemon(pid, program, record_file)) return DaemonEnd::kTerminated;
+  if (!IsDaemon(pid, program, lock_file)) return DaemonEnd::kTerminated;
   if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {
     return absl::PermissionDeniedError(
         fmt::format("cannot end {} (pid {}): {}", program, pid, std::strerror(errno)));

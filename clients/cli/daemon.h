@@ -12,9 +12,10 @@
 /// Long-running programs of this machine: found, started apart from this process, ended.
 namespace rung::cli {
 
-/// Whether process `pid` lives, runs `program`, and is older than `record_file` in which it wrote
-/// its pid: a pid that some other process was given since is not it.
-bool IsDaemon(int64_t pid, const std::string& program, const std::filesystem::path& record_file);
+/// Whether process `pid` lives, runs `program`, and has `lock_file` open, which a daemon holds from
+/// its start to its end: a pid that some other process was given since is not it. Start times are
+/// not compared: in terms of the wall clock they move with every step of it.
+bool IsDaemon(int64_t pid, const std::string& program, const std::filesystem::path& lock_file);
 
 /// `program` beside this command's own binary, else on PATH.
 /// Errors: NOT_FOUND that says where it was looked for.
@@ -38,7 +39,7 @@ enum class DaemonEnd { kTerminated, kKilled };
 /// SIGTERM, and SIGKILL after `patience`; returns when the process is gone.
 /// Errors: DEADLINE_EXCEEDED when SIGKILL did not end it either, PERMISSION_DENIED.
 absl::StatusOr<DaemonEnd> EndDaemon(pid_t pid, const std::string& program,
-                                    const std::filesystem::path& record_file,
+                                    const std::filesystem::path& lock_file,
                                     std::chrono::milliseconds patience);
 
 /// The last `lines` lines of `log`, of its last 16 KiB.

@@ -36,7 +36,8 @@ std::optional<DaemonRecord> ReadRecord(const std::filesystem::path& file) {
                       .addresses = {},
                       .database = TextAt(json, "database"),
                       .version = TextAt(json, "version"),
-                      .name = TextAt(json, "name")};
+                      .name = TextAt(json, "name"),
+                      .lock_file = {}};
   const auto addresses = json.find("addresses");
   if (addresses != json.end() && addresses->is_array()) {
     for (const auto& address : *addresses) {
@@ -82,9 +83,21 @@ absl::Status Home::Create() const {
 }
 
 std::optional<DaemonRecord> Home::SchedulerRecord() const {
-  return ReadRecord(scheduler_record_file());
+  auto record = ReadRecord(folder_ / "scheduler.json");
+  if (!record.has_value()) return std::nullopt;
+  const std::filesystem::path named = record->database;
+  const std::filesystem::path database = named.empty() ? folder_ / "rung.db" : named;
+  // Beside the file itself (docs/database.md), so that one that has several names has one lock.
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(database, error);
+  record->lock_file = (error ? database : resolved).native() + ".lock";
+  return record;
 }
 
-std::optional<DaemonRecord> Home::WorkerRecord() const { return ReadRecord(worker_record_file()); }
+std::optional<DaemonRecord> Home::WorkerRecord() const {
+  auto record = ReadRecord(folder_ / "worker.json");
+  if (record.has_value()) record->lock_file = folder_ / "worker.lock";
+  return record;
+}
 
 }  // namespace rung::cli

@@ -19,7 +19,8 @@ struct DaemonRecord {
   std::vector<std::string> addresses;  ///< of the scheduler
   std::string database;                ///< of the scheduler
   std::string version;
-  std::string name;  ///< of the worker
+  std::string name;                 ///< of the worker
+  std::filesystem::path lock_file;  ///< what it holds open from its start to its end
 };
 
 class Home {
@@ -40,8 +41,6 @@ class Home {
   /// nullopt when the file is absent or is not what a daemon writes (for instance half written).
   std::optional<DaemonRecord> SchedulerRecord() const;
   std::optional<DaemonRecord> WorkerRecord() const;
-  std::filesystem::path scheduler_record_file() const { return folder_ / "scheduler.json"; }
-  std::filesystem::path worker_record_file() const { return folder_ / "worker.json"; }
 
  private:
   std::filesystem::path folder_;

@@ -32,18 +32,21 @@ constexpr int kTrialsListedMax = 10;
 // Two `rung local up` at a time must not start two schedulers.
 class HomeLock {
  public:
-  explicit HomeLock(const Home& home) {
-    fd_ = open((home.folder() / "local.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  }
+  explicit HomeLock(const Home& home) : file_(home.folder() / "local.lock") {}
   ~HomeLock() {
     if (fd_ >= 0) close(fd_);
   }
   HomeLock(const HomeLock&) = delete;
   HomeLock& operator=(const HomeLock&) = delete;
 
-  absl::Status Take() const {
+  /// Errors: DEADLINE_EXCEEDED when another `rung local` keeps it, FAILED_PRECONDITION when the
+  /// file cannot be opened or locked.
+  absl::Status Take() {
+    fd_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd_ < 0) return Failed("open");
     const auto deadline = steady_clock::now() + kLockPatience;
-    while (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return Failed("lock");
       if (steady_clock::now() >= deadline) {
         return absl::DeadlineExceededError("another `rung local` is at work here: try again");
       }
@@ -53,6 +56,15 @@ class HomeLock {
   }
 
  private:
+  absl::Status Failed(const char* what) const {
+    const int error = errno;
+    return absl::FailedPreconditionError(
+        fmt::format("cannot {} {}, which keeps two `rung local` apart: {}; mend that, or set "
+                    "RUNG_HOME to another folder",
+                    what, file_.string(), std::strerror(error)));
+  }
+
+  std::filesystem::path file_;
   int fd_ = -1;
 };
 
@@ -103,12 +115,12 @@ absl::Status Await(const std::string& program, std::optional<pid_t> child,
 LocalStatus LocalService::Inspect() const {
   LocalStatus status;
   const auto scheduler = home_.SchedulerRecord();
-  if (scheduler && IsDaemon(scheduler->pid, kScheduler, home_.scheduler_record_file())) {
+  if (scheduler && IsDaemon(scheduler->pid, kScheduler, scheduler->lock_file)) {
     status.scheduler = scheduler;
     status.answers = AnsweringPid(home_) == scheduler->pid;
   }
   const auto worker = home_.WorkerRecord();
-  if (worker && IsDaemon(worker->pid, kWorker, home_.worker_record_file())) {
+  if (worker && IsDaemon(worker->pid, kWorker, worker->lock_file)) {
     status.worker = worker;
     status.worker_connected = status.answers && IsConnected(home_, *worker);
   }
@@ -118,7 +130,7 @@ LocalStatus LocalService::Inspect() const {
 absl::Status LocalService::Up(const LocalOptions& options) {
   absl::Status done = home_.Create();
   if (!done.ok()) return done;
-  const HomeLock lock(home_);
+  HomeLock lock(home_);
   done = lock.Take();
   if (!done.ok()) return done;
   done = StartScheduler(options);
@@ -131,7 +143,7 @@ absl::Status LocalService::StartScheduler(const LocalOptions& options) {
   const auto record = home_.SchedulerRecord();
   std::optional<pid_t> child;
   int64_t pid = 0;
-  if (record && IsDaemon(record->pid, kScheduler, home_.scheduler_record_file())) {
+  if (record && IsDaemon(record->pid, kScheduler, record->lock_file)) {
     pid = record->pid;
     log_ << fmt::format("{} runs already (pid {})", kScheduler, pid) << std::endl;
     if (!options.listen.empty()) {
@@ -172,7 +184,7 @@ absl::Status LocalService::StartWorker(const LocalOptions& options) {
   const auto record = home_.WorkerRecord();
   std::optional<pid_t> child;
   int64_t pid = 0;
-  if (record && IsDaemon(record->pid, kWorker, home_.worker_record_file())) {
+  if (record && IsDaemon(record->pid, kWorker, record->lock_file)) {
     pid = record->pid;
     log_ << fmt::format("{} runs already (pid {})", kWorker, pid) << std::endl;
     if (options.cpus.has_value()) {
@@ -214,16 +226,15 @@ absl::Status LocalService::Down(milliseconds patience) {
     log_ << "nothing runs here: " << home_.folder().string() << " does not exist" << std::endl;
     return absl::OkStatus();
   }
-  const HomeLock lock(home_);
+  HomeLock lock(home_);
   const absl::Status taken = lock.Take();
   if (!taken.ok()) return taken;
   const auto record = home_.WorkerRecord();
-  if (record && IsDaemon(record->pid, kWorker, home_.worker_record_file())) TellWhatRuns(*record);
+  if (record && IsDaemon(record->pid, kWorker, record->lock_file)) TellWhatRuns(*record);
   // The worker first: it can still say how its trials ended.
-  const auto worker = End(kWorker, home_.WorkerRecord(), home_.worker_record_file(), patience);
+  const auto worker = End(kWorker, home_.WorkerRecord(), patience);
   if (!worker.ok()) return worker.status();
-  const auto scheduler =
-      End(kScheduler, home_.SchedulerRecord(), home_.scheduler_record_file(), patience);
+  const auto scheduler = End(kScheduler, home_.SchedulerRecord(), patience);
   if (!scheduler.ok()) return scheduler.status();
   if (!*worker && !*scheduler) log_ << "nothing was running" << std::endl;
   return absl::OkStatus();
@@ -253,11 +264,10 @@ void LocalService::TellWhatRuns(const DaemonRecord& record) const {
 
 absl::StatusOr<bool> LocalService::End(const std::string& program,
                                        const std::optional<DaemonRecord>& record,
-                                       const std::filesystem::path& record_file,
                                        milliseconds patience) {
-  if (!record || !IsDaemon(record->pid, program, record_file)) return false;
+  if (!record || !IsDaemon(record->pid, program, record->lock_file)) return false;
   const auto pid = static_cast<pid_t>(record->pid);
-  const auto end = EndDaemon(pid, program, record_file, patience);
+  const auto end = EndDaemon(pid, program, record->lock_file, patience);
   if (!end.ok()) return end.status();
   const char* how = *end == DaemonEnd::kKilled ? "killed (SIGTERM did not end it)" : "stopped";
   log_ << fmt::format("{} {} (pid {})", how, program, pid) << std::endl;

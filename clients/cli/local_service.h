@@ -51,7 +51,6 @@ class LocalService {
   absl::Status StartWorker(const LocalOptions& options);
   void TellWhatRuns(const DaemonRecord& worker) const;
   absl::StatusOr<bool> End(const std::string& program, const std::optional<DaemonRecord>& record,
-                           const std::filesystem::path& record_file,
                            std::chrono::milliseconds patience);
 
   Home home_;

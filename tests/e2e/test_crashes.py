@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 from conftest import Service, document, eventually
@@ -104,7 +105,6 @@ def test_a_port_in_use_is_named(home: pathlib.Path) -> None:
 
 
 def test_a_home_that_is_not_utf8_is_refused_by_every_program(home: pathlib.Path) -> None:
-    import os
     import subprocess
 
     from conftest import BIN
@@ -143,3 +143,18 @@ def test_a_home_of_a_long_path_leaves_no_folder_of_sockets(home: pathlib.Path) -
     assert folder.is_dir() and home not in folder.parents
     service.rung("local", "down")
     assert not folder.exists()
+
+
+def test_a_step_of_the_wall_clock_loses_no_daemon(service: Service) -> None:
+    pids = {program: service.pid(program) for program in ("scheduler", "worker")}
+    # As after a step of an hour ahead: what they wrote at their start looks older than they are.
+    for file in service.home.glob("*.json"):
+        os.utime(file, (file.stat().st_mtime - 3600,) * 2)
+    status = service.json("local", "status")
+    assert status["running"]
+    assert {program: status[program]["pid"] for program in pids} == pids
+    again = service.rung("local", "up")
+    assert again.stderr.count("runs already") == 2, again.stderr
+    down = service.rung("local", "down")
+    assert down.stderr.count("stopped") == 2, down.stderr
+    assert not service.processes()

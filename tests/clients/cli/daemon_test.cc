@@ -17,7 +17,8 @@ class DaemonTest : public testing::Test {
   DaemonTest() {
     std::string name = std::filesystem::temp_directory_path() / "rung-daemon-XXXXXX";
     folder_ = mkdtemp(name.data());
-    record_ = folder_ / "daemon.json";
+    lock_ = folder_ / "daemon.lock";
+    std::ofstream(lock_) << "";
     log_ = folder_ / "daemon.log";
   }
   ~DaemonTest() override {
@@ -28,7 +29,9 @@ class DaemonTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // A shell that runs `script` as a daemon; its program is what /bin/sh leads to.
+  // A shell that runs `script` as a daemon; its program is what /bin/sh leads to. `kHold` opens the
+  // lock file and keeps it open.
+  static constexpr const char* kHold = "exec 9<>daemon.lock; ";
   void Start(const std::string& script) {
     const auto pid = StartDaemon({.program = Shell(),
                                   .arguments = {"-c", script},
@@ -37,7 +40,6 @@ class DaemonTest : public testing::Test {
                                   .log = log_});
     ASSERT_TRUE(pid.ok()) << pid.status();
     pid_ = *pid;
-    std::ofstream(record_) << pid_;
   }
   static std::filesystem::path Shell() { return std::filesystem::canonical("/bin/sh"); }
   static std::string ShellName() { return Shell().filename(); }
@@ -48,45 +50,56 @@ class DaemonTest : public testing::Test {
   }
 
   std::filesystem::path folder_;
-  std::filesystem::path record_;
+  std::filesystem::path lock_;
   std::filesystem::path log_;
   pid_t pid_ = 0;
 };
 
 TEST_F(DaemonTest, RunsInASessionOfItsOwnWithItsLogAndFolder) {
-  Start("pwd; echo \"$RUNG_TEST\"; cat; echo ready; sleep 60 & wait");
+  Start(std::string(kHold) + "pwd; echo \"$RUNG_TEST\"; cat; echo ready; sleep 60 & wait");
   AwaitReady();
   EXPECT_EQ(getsid(pid_), pid_);
   EXPECT_EQ(LogEnd(log_, 10),
             std::filesystem::canonical(folder_).string() + "\na b\nready\n");  // cat: no input
-  EXPECT_TRUE(IsDaemon(pid_, ShellName(), record_));
+  EXPECT_TRUE(IsDaemon(pid_, ShellName(), lock_));
   kill(-pid_, SIGKILL);
 }
 
 TEST_F(DaemonTest, IsNotAnotherProcessThatGotThePid) {
-  Start("echo ready; read forever < daemon.fifo");
-  EXPECT_FALSE(IsDaemon(pid_, "rung-scheduler", record_));  // another program
-  EXPECT_FALSE(IsDaemon(pid_, ShellName(), folder_ / "absent.json"));
-  EXPECT_FALSE(IsDaemon(0, ShellName(), record_));
-  // A record from before the process started is that of a predecessor.
+  Start(std::string(kHold) + "mkfifo daemon.fifo; echo ready; read forever < daemon.fifo");
+  AwaitReady();
+  EXPECT_TRUE(IsDaemon(pid_, ShellName(), lock_));
+  EXPECT_FALSE(IsDaemon(pid_, "rung-scheduler", lock_));  // another program
+  EXPECT_FALSE(IsDaemon(pid_, ShellName(), folder_ / "absent.lock"));
+  EXPECT_FALSE(IsDaemon(0, ShellName(), lock_));
+  // The same program, a daemon of another folder: it does not hold this one's lock file.
+  const std::filesystem::path other = folder_ / "other.lock";
+  std::ofstream(other) << pid_;
+  EXPECT_FALSE(IsDaemon(pid_, ShellName(), other));
+}
+
+TEST_F(DaemonTest, IsKnownAfterAStepOfTheWallClock) {
+  Start(std::string(kHold) + "mkfifo daemon.fifo; echo ready; read forever < daemon.fifo");
+  AwaitReady();
+  // As after a step of an hour ahead: what was written at the start looks older than the process.
   std::filesystem::last_write_time(
-      record_, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  EXPECT_FALSE(IsDaemon(pid_, ShellName(), record_));
+      lock_, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_TRUE(IsDaemon(pid_, ShellName(), lock_));
 }
 
 TEST_F(DaemonTest, IsEndedBySigterm) {
-  Start("trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+  Start(std::string(kHold) + "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done");
   AwaitReady();
-  const auto end = EndDaemon(pid_, ShellName(), record_, milliseconds(20'000));
+  const auto end = EndDaemon(pid_, ShellName(), lock_, milliseconds(20'000));
   ASSERT_TRUE(end.ok()) << end.status();
   EXPECT_EQ(*end, DaemonEnd::kTerminated);
   pid_ = 0;
 }
 
 TEST_F(DaemonTest, IsKilledWhenItIgnoresSigterm) {
-  Start("trap '' TERM; echo ready; while :; do sleep 0.01; done");
+  Start(std::string(kHold) + "trap '' TERM; echo ready; while :; do sleep 0.01; done");
   AwaitReady();
-  const auto end = EndDaemon(pid_, ShellName(), record_, milliseconds(50));
+  const auto end = EndDaemon(pid_, ShellName(), lock_, milliseconds(50));
   ASSERT_TRUE(end.ok()) << end.status();
   EXPECT_EQ(*end, DaemonEnd::kKilled);
   pid_ = 0;
