@@ -52,7 +52,7 @@ class Rows {
   std::vector<Table::Column> Columns() const {
     std::vector<Table::Column> columns{{""}};
     for (const ExperimentFacts& facts : comparison_.experiments) {
-      columns.push_back({Printable(fmt::format("{} ({})", facts.name, facts.id))});
+      columns.push_back({fmt::format("{} ({})", facts.name, facts.id)});
     }
     return columns;
   }
@@ -172,8 +172,8 @@ std::string MoneyFormula(const Comparison& comparison) {
 }
 
 std::string ReferenceText(const ReferenceRows& reference, const Terminal& terminal) {
-  std::vector<Table::Column> columns{{Printable(reference.title)}};
-  for (const std::string& column : reference.columns) columns.push_back({Printable(column)});
+  std::vector<Table::Column> columns{{reference.title}};
+  for (const std::string& column : reference.columns) columns.push_back({column});
   Table table(columns);
   for (const ReferenceRows::Row& row : reference.rows) {
     std::vector<Table::Cell> cells{{row.label, Tone::kDim}};

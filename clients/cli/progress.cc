@@ -21,6 +21,12 @@ constexpr double kPlanWeight = 3;
 
 double StepOf(const pb::Trial& trial) { return static_cast<double>(trial.last_step()); }
 
+// Final trials, and those that are paused at a rung: most of these never go on, and one that does
+// is active again.
+int64_t RestingTrials(const pb::TrialCounts& counts) {
+  return FinishedTrials(counts) + counts.paused();
+}
+
 std::string TrialsDone(const pb::Experiment& experiment) {
   const int64_t finished = FinishedTrials(experiment.trials());
   if (!experiment.has_planned_trials()) return CountText(finished, "trial") + " done";
@@ -114,18 +120,18 @@ std::optional<double> SecondsLeft(const pb::WatchExperimentResponse& update, int
       spent <= 0 || elapsed <= 0) {
     return std::nullopt;
   }
-  const auto finished = static_cast<double>(FinishedTrials(experiment.trials()));
+  const auto resting = static_cast<double>(RestingTrials(experiment.trials()));
   double spent_by_active = 0;
   for (const pb::Trial& trial : update.active_trials()) spent_by_active += StepOf(trial);
 
-  // Steps of an average trial. The first to finish are those that were stopped early, so the plan
-  // weighs as much as kPlanWeight finished trials.
+  // Steps of an average trial. The first to rest are those that were stopped early, so the plan
+  // weighs as much as kPlanWeight of them.
   const std::optional<double> planned = PlannedCost(experiment);
   const double weight = planned.has_value() ? kPlanWeight : 0;
   double cost = 0;
-  if (finished + weight > 0) {
-    const double spent_by_finished = std::max(0.0, spent - spent_by_active);
-    cost = (spent_by_finished + weight * planned.value_or(0)) / (finished + weight);
+  if (resting + weight > 0) {
+    const double spent_by_resting = std::max(0.0, spent - spent_by_active);
+    cost = (spent_by_resting + weight * planned.value_or(0)) / (resting + weight);
   } else if (experiment.has_max_step()) {
     cost = static_cast<double>(experiment.max_step());
   } else {
@@ -141,7 +147,7 @@ std::optional<double> SecondsLeft(const pb::WatchExperimentResponse& update, int
       steps_left += std::max(0.0, max_step - StepOf(trial)) / 2;
     }
   }
-  const double unborn = static_cast<double>(experiment.planned_trials()) - finished -
+  const double unborn = static_cast<double>(experiment.planned_trials()) - resting -
                         static_cast<double>(update.active_trials_size());
   steps_left += std::max(0.0, unborn) * cost;
   return steps_left * elapsed / spent;
@@ -171,7 +177,7 @@ std::string ProgressScreen(const pb::WatchExperimentResponse& update, int64_t no
               columns, ToneOf(experiment.state()), colour);
   std::string bar;
   if (experiment.planned_trials() > 0) {
-    bar = ProgressBar(static_cast<double>(FinishedTrials(experiment.trials())) /
+    bar = ProgressBar(static_cast<double>(RestingTrials(experiment.trials())) /
                           static_cast<double>(experiment.planned_trials()),
                       kBarColumns) +
           "  ";

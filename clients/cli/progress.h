@@ -19,8 +19,8 @@ int64_t FinishedTrials(const pb::TrialCounts& counts);
 double ElapsedSeconds(const pb::Experiment& experiment, int64_t now_us);
 
 /// Estimated seconds until the experiment ends: the steps that are left, at the pace so far. A
-/// trial is taken to cost what the finished ones did on average, with the plan's expectation beside
-/// them; where there is neither, max_step.
+/// trial is taken to cost what the finished and the paused ones did on average, with the plan's
+/// expectation beside them; where there is neither, max_step.
 /// nullopt when there is nothing to go by, or nothing goes on.
 std::optional<double> SecondsLeft(const pb::WatchExperimentResponse& update, int64_t now_us);
 

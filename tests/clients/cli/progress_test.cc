@@ -77,6 +77,36 @@ TEST(SecondsLeft, WeighsThePlanAsThreeFinishedTrials) {
   EXPECT_DOUBLE_EQ(SecondsLeft(update, kCreatedUs + 120 * kSecondUs).value_or(-1), 52);
 }
 
+// As Halfway, under promotion: who was stopped there waits at its rung here, and none has ended.
+pb::WatchExperimentResponse HalfwayUnderPromotion() {
+  pb::WatchExperimentResponse update = Halfway();
+  pb::TrialCounts& trials = *update.mutable_experiment()->mutable_trials();
+  trials.set_completed(0);
+  trials.set_stopped(0);
+  trials.set_paused(2);
+  return update;
+}
+
+TEST(SecondsLeft, CountsPausedTrialsAmongThoseThatAreDone) {
+  // As with two finished trials: 25 steps at 60 steps in 120 s.
+  EXPECT_DOUBLE_EQ(SecondsLeft(HalfwayUnderPromotion(), kCreatedUs + 120 * kSecondUs).value_or(-1),
+                   50);
+}
+
+TEST(SecondsLeft, IsShortWhenAllButOneArePaused) {
+  // 27 trials of at most 27 steps; 26 paused, the last one at step 18 of 225 steps in 225 s. It is
+  // past the average, (225 - 18 + 3 * 81 / 27) / (26 + 3) < 8, so half of the rest to 27 is left.
+  pb::WatchExperimentResponse update = HalfwayUnderPromotion();
+  pb::Experiment& experiment = *update.mutable_experiment();
+  experiment.set_planned_trials(27);
+  experiment.set_max_step(27);
+  experiment.set_plan_json(R"({"expected_steps": 81.0})");
+  experiment.mutable_trials()->set_paused(26);
+  experiment.set_steps_spent(225);
+  update.mutable_active_trials(0)->set_last_step(18);
+  EXPECT_DOUBLE_EQ(SecondsLeft(update, kCreatedUs + 225 * kSecondUs).value_or(-1), 4.5);
+}
+
 TEST(SecondsLeft, IsUnknownWithoutStepsOrPlanOrWhenNothingGoesOn) {
   const int64_t now_us = kCreatedUs + 120 * kSecondUs;
   pb::WatchExperimentResponse no_steps = Halfway();
@@ -129,6 +159,14 @@ TEST(ProgressScreen, ShowsTrialsRungsAndBest) {
             "\n"
             "BRACKET  LEVEL  ENTRIES  WENT ON  STOPPED  PAUSED  SKIPPED  BEST\n"
             "      0     10        3        2        1       0        0  0.81\n");
+}
+
+TEST(ProgressScreen, FillsTheBarWithPausedTrialsToo) {
+  const Terminal terminal{.interactive = true, .colour = false, .columns = 101, .lines = 40};
+  EXPECT_NE(
+      ProgressScreen(HalfwayUnderPromotion(), kCreatedUs + 120 * kSecondUs, terminal)
+          .find("[=============>              ]  0/4 trials done, 1 running, 2 paused, about 50 s"),
+      std::string::npos);
 }
 
 TEST(RungsTable, CountsOverPromotions) {
