@@ -38,6 +38,27 @@ absl::StatusOr<int64_t> ExperimentByName(const std::string& name, Client& client
       experiments->size(), name, ids));
 }
 
+std::string TrialOf(const Selection& selection) {
+  return fmt::format("{}.{}", selection.experiment_id, *selection.trial_number);
+}
+
+// What `text` names: an experiment, a trial or an attempt.
+absl::StatusOr<Selection> Select(const std::string& text, Client& client) {
+  if (text.empty()) return absl::InvalidArgumentError("an id or a name is wanted, found ''");
+  if (const auto numbers = ParseNumbers(text)) return *numbers;
+  auto id = ExperimentByName(text, client);
+  if (id.ok()) return Selection{.experiment_id = *id, .trial_number = {}, .attempt = {}};
+  const size_t dot = text.rfind('.');
+  if (!absl::IsNotFound(id.status()) || dot == std::string::npos || dot == 0) return id.status();
+  const auto number =
+      ParseNumber(std::string_view(text).substr(dot + 1), std::numeric_limits<int32_t>::max());
+  if (!number.has_value()) return id.status();
+  id = ExperimentByName(text.substr(0, dot), client);
+  if (!id.ok()) return id.status();
+  return Selection{
+      .experiment_id = *id, .trial_number = static_cast<int32_t>(*number), .attempt = {}};
+}
+
 }  // namespace
 
 std::optional<Selection> ParseNumbers(const std::string& text) {
@@ -58,43 +79,39 @@ std::optional<Selection> ParseNumbers(const std::string& text) {
   return selection;
 }
 
-absl::StatusOr<Selection> SelectAny(const std::string& text, Client& client) {
-  if (text.empty()) return absl::InvalidArgumentError("an id or a name is wanted, found ''");
-  if (const auto numbers = ParseNumbers(text)) return *numbers;
-  auto id = ExperimentByName(text, client);
-  if (id.ok()) return Selection{.experiment_id = *id, .trial_number = {}, .attempt = {}};
-  const size_t dot = text.rfind('.');
-  if (!absl::IsNotFound(id.status()) || dot == std::string::npos || dot == 0) return id.status();
-  const auto number =
-      ParseNumber(std::string_view(text).substr(dot + 1), std::numeric_limits<int32_t>::max());
-  if (!number.has_value()) return id.status();
-  id = ExperimentByName(text.substr(0, dot), client);
-  if (!id.ok()) return id.status();
-  return Selection{
-      .experiment_id = *id, .trial_number = static_cast<int32_t>(*number), .attempt = {}};
-}
-
 absl::StatusOr<int64_t> SelectExperiment(const std::string& text, Client& client) {
-  const auto selection = SelectAny(text, client);
+  const auto selection = Select(text, client);
   if (!selection.ok()) return selection.status();
   if (selection->trial_number.has_value()) {
-    return absl::InvalidArgumentError(
-        fmt::format("'{}' names a trial; an experiment is wanted here: an id such as {}, or a name",
-                    text, selection->experiment_id));
+    return absl::InvalidArgumentError(fmt::format(
+        "'{}' names {}; an experiment is wanted here: an id such as {}, or a name", text,
+        selection->attempt.has_value() ? "an attempt" : "a trial", selection->experiment_id));
   }
   return selection->experiment_id;
 }
 
 absl::StatusOr<Selection> SelectTrial(const std::string& text, Client& client) {
-  auto selection = SelectAny(text, client);
-  if (!selection.ok()) return selection.status();
-  if (!selection->trial_number.has_value()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "'{}' names an experiment; a trial is wanted here, such as {}.0: `rung trials {}` lists "
-        "them",
-        text, selection->experiment_id, selection->experiment_id));
-  }
-  return selection;
+  auto selection = SelectTrialOrAttempt(text, client);
+  if (!selection.ok() || !selection->attempt.has_value()) return selection;
+  return absl::InvalidArgumentError(
+      fmt::format("'{}' names an attempt; a trial is wanted here: {}", text, TrialOf(*selection)));
+}
+
+absl::StatusOr<Selection> SelectTrialOrAttempt(const std::string& text, Client& client) {
+  auto selection = Select(text, client);
+  if (!selection.ok() || selection->trial_number.has_value()) return selection;
+  return absl::InvalidArgumentError(fmt::format(
+      "'{}' names an experiment; a trial is wanted here, such as {}.0: `rung trials {}` lists "
+      "them",
+      text, selection->experiment_id, selection->experiment_id));
+}
+
+absl::StatusOr<Selection> SelectExperimentOrTrial(const std::string& text, Client& client) {
+  auto selection = Select(text, client);
+  if (!selection.ok() || !selection->attempt.has_value()) return selection;
+  return absl::InvalidArgumentError(
+      fmt::format("'{}' names an attempt; an experiment or a trial is wanted here: {} or {}", text,
+                  selection->experiment_id, TrialOf(*selection)));
 }
 
 }  // namespace rung::cli

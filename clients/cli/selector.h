@@ -23,14 +23,18 @@ std::optional<Selection> ParseNumbers(const std::string& text);
 
 /// EXPERIMENT: an id, or a name if only one experiment has it.
 /// Errors: NOT_FOUND, FAILED_PRECONDITION that lists the ids of a name that several have,
-/// INVALID_ARGUMENT when a trial was named.
+/// INVALID_ARGUMENT when a trial or an attempt was named.
 absl::StatusOr<int64_t> SelectExperiment(const std::string& text, Client& client);
 
-/// TRIAL: "12.3" or "12.3.0" (an attempt), or the name of an experiment and ".3".
-/// Errors: as above, and INVALID_ARGUMENT when no trial was named.
+/// TRIAL: "12.3", or the name of an experiment and ".3".
+/// Errors: as above, and INVALID_ARGUMENT when no trial or one attempt of it was named: what is
+/// done to a trial is more than was asked for.
 absl::StatusOr<Selection> SelectTrial(const std::string& text, Client& client);
 
-/// EXPERIMENT or TRIAL.
-absl::StatusOr<Selection> SelectAny(const std::string& text, Client& client);
+/// TRIAL, or one attempt of it: "12.3.0".
+absl::StatusOr<Selection> SelectTrialOrAttempt(const std::string& text, Client& client);
+
+/// EXPERIMENT or TRIAL; an attempt is refused as by SelectTrial.
+absl::StatusOr<Selection> SelectExperimentOrTrial(const std::string& text, Client& client);
 
 }  // namespace rung::cli

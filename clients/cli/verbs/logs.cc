@@ -54,7 +54,7 @@ bool MayBeTooEarly(const absl::Status& status) {
 Outcome Logs(const Options& options, Session& session) {
   const auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto trial = SelectTrial(options.trial, **client);
+  const auto trial = SelectTrialOrAttempt(options.trial, **client);
   if (!trial.ok()) return trial.status();
   pb::StreamLogsRequest request;
   request.set_experiment_id(trial->experiment_id);

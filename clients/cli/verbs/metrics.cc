@@ -43,7 +43,7 @@ std::string AbsenceText(const std::string& name, const std::set<std::string>& na
 Outcome Metrics(const Options& options, Session& session) {
   const auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto trial = SelectTrial(options.trial, **client);
+  const auto trial = SelectTrialOrAttempt(options.trial, **client);
   if (!trial.ok()) return trial.status();
   pb::ListMetricsRequest request;
   request.set_experiment_id(trial->experiment_id);

@@ -24,7 +24,7 @@ Outcome ShowExperiment(const Options& options, const pb::Experiment& experiment,
 Outcome Show(const Options& options, Session& session) {
   const auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto selection = SelectAny(options.what, **client);
+  const auto selection = SelectExperimentOrTrial(options.what, **client);
   if (!selection.ok()) return selection.status();
   const auto experiment = (*client)->GetExperiment(selection->experiment_id);
   if (!experiment.ok()) return experiment.status();

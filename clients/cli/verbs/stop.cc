@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "clients/cli/experiment_text.h"
+#include "clients/cli/quantity.h"
 #include "clients/cli/selector.h"
 #include "clients/cli/verbs/verbs.h"
 #include "clients/cli/words.h"
@@ -11,7 +12,7 @@ namespace {
 Outcome Stop(const std::string& what, Session& session) {
   const auto client = session.client();
   if (!client.ok()) return client.status();
-  const auto selection = SelectAny(what, **client);
+  const auto selection = SelectExperimentOrTrial(what, **client);
   if (!selection.ok()) return selection.status();
   std::ostream& err = session.console().err;
   if (!selection->trial_number.has_value()) {
@@ -19,7 +20,8 @@ Outcome Stop(const std::string& what, Session& session) {
     if (!stopped.ok()) return stopped;
     const auto experiment = (*client)->GetExperiment(selection->experiment_id);
     if (!experiment.ok()) return experiment.status();
-    err << fmt::format("Experiment {} is {}.\n", experiment->id(), StateText(*experiment));
+    err << Printable(fmt::format("Experiment {} is {}.", experiment->id(), StateText(*experiment)))
+        << "\n";
     return kSuccess;
   }
   const absl::Status stopped =
@@ -27,7 +29,7 @@ Outcome Stop(const std::string& what, Session& session) {
   if (!stopped.ok()) return stopped;
   const auto trial = (*client)->GetTrial(selection->experiment_id, *selection->trial_number);
   if (!trial.ok()) return trial.status();
-  err << fmt::format("Trial {} is {}.\n", TrialText(*trial), StateText(*trial));
+  err << Printable(fmt::format("Trial {} is {}.", TrialText(*trial), StateText(*trial))) << "\n";
   return kSuccess;
 }
 
