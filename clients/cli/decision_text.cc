@@ -38,8 +38,9 @@ std::string AgainstCutoff(const pb::DecisionRow& row, pb::Goal goal) {
   std::string relation = fmt::format("is not {}", worse);
   if (is_worse) relation = fmt::format("is {}", worse);
   if (row.value() == row.cutoff()) relation = "equals";
-  return fmt::format("{} {} the cutoff {} of {}", MetricText(row.value()), relation,
-                     MetricText(row.cutoff()), CountText(row.n_before(), "earlier value"));
+  const auto [value, cutoff] = ComparedMetricTexts(row.value(), row.cutoff());
+  return fmt::format("{} {} the cutoff {} of {}", value, relation, cutoff,
+                     CountText(row.n_before(), "earlier value"));
 }
 
 std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
@@ -51,9 +52,9 @@ std::string Because(const pb::DecisionRow& row, pb::Goal goal) {
                        CountText(row.n_before(), "earlier value"));
   }
   if (row.reason() == "below_median") {
+    const auto [best, median] = ComparedMetricTexts(row.value(), row.cutoff());
     return fmt::format("its best value {} is {} {}, the median of the running means of {} others",
-                       value, goal != pb::GOAL_MINIMIZE ? "below" : "above",
-                       MetricText(row.cutoff()), row.n_before());
+                       best, goal != pb::GOAL_MINIMIZE ? "below" : "above", median, row.n_before());
   }
   if (row.has_cutoff()) return AgainstCutoff(row, goal);
   const std::string text = fmt::format("{}, {}", value, RankText(row));
@@ -86,8 +87,9 @@ std::string ReasonText(const std::string& reason) {
 std::string DecisionText(const pb::DecisionRow& row, pb::Goal goal) {
   const std::string& decision = row.decision();
   if (decision == "skipped") {
-    return fmt::format("skipped level {}: its report at step {} passed a higher level too",
-                       row.level(), row.step());
+    return fmt::format(
+        "skipped level {}: its report at step {} was at a higher level already, or at max_t",
+        row.level(), row.step());
   }
   std::string verb = decision + " ";
   if (decision == "continue") verb = "went on ";

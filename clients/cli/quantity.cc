@@ -26,6 +26,13 @@ std::string MetricText(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+std::pair<std::string, std::string> ComparedMetricTexts(double first, double second) {
+  std::pair<std::string, std::string> texts{MetricText(first), MetricText(second)};
+  const bool differ = first < second || first > second;  // two nan do not
+  if (!differ || texts.first != texts.second) return texts;
+  return {fmt::format("{}", first), fmt::format("{}", second)};  // read back, they are the values
+}
+
 std::string DurationText(double seconds) {
   if (!(seconds > 0)) return "0 s";
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);

@@ -3,12 +3,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// Quantities as text for people. `--json` never uses these: it keeps full precision.
 namespace rung::cli {
 
 /// Four significant digits without trailing zeros: 0.7533, 1234, 1.2e-05. "nan", "inf", "-inf".
 std::string MetricText(double value);
+
+/// Two values of a sentence that compares them: as above, but all digits of both where four show
+/// two different values as one.
+std::pair<std::string, std::string> ComparedMetricTexts(double first, double second);
 
 /// A span of time by its two largest units: "0.4 s", "12 s", "4 min 10 s", "1 h 12 min", "2 d 3 h".
 /// Negative spans (clocks that differ between machines) read as zero.

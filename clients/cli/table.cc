@@ -59,6 +59,10 @@ std::string Cut(std::string_view text, size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.heading = Printable(column.heading);
+}
+
 void Table::AddRow(std::vector<Cell> cells) {
   for (Cell& cell : cells) cell.text = Printable(cell.text);
   cells.resize(columns_.size(), Cell(""));

@@ -20,7 +20,8 @@ size_t DisplayWidth(std::string_view text);
 /// `text` cut to `width` columns, its end replaced by "…" when something is missing. 0: no limit.
 std::string Cut(std::string_view text, size_t width);
 
-/// Rows under a heading. Cells lose their control characters (Printable). Missing cells are empty.
+/// Rows under a heading. Headings and cells lose their control characters (Printable). Missing
+/// cells are empty.
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -36,7 +37,7 @@ class Table {
     Tone tone = Tone::kPlain;
   };
 
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns);
 
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }

@@ -43,7 +43,7 @@ Outcome Best(const Options& options, Session& session) {
                                MetricText(best.best_value()), ByWhat(experiment->best_by()),
                                TrialText(best), best.best_step()))
       << "\n"
-      << best.params_json() << "\n";
+      << Printable(best.params_json()) << "\n";
   return kSuccess;
 }
 

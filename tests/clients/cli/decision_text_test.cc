@@ -53,6 +53,19 @@ TEST(DecisionText, SaysWhatTheMedianWas) {
             "means of 4 others");
 }
 
+TEST(DecisionText, ShowsEnoughDigitsToTellAValueFromItsCutoff) {
+  // 0.69314 and 0.69312 are both 0.6931 in four digits; losses start near ln 2 = 0.693147.
+  pb::DecisionRow row = Row("stop", 0.69314);
+  row.set_cutoff(0.69312);
+  row.set_reason("below_cutoff");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MINIMIZE),
+            "stopped at level 30: 0.69314 is above the cutoff 0.69312 of 4 earlier values");
+  row.set_reason("below_median");
+  EXPECT_EQ(DecisionText(row, pb::GOAL_MINIMIZE),
+            "stopped at level 30: its best value 0.69314 is above 0.69312, the median of the "
+            "running means of 4 others");
+}
+
 TEST(DecisionText, SaysThatNobodyWasThereToCompareWith) {
   pb::DecisionRow row = Row("continue", 0.62);
   row.set_reason("no_rivals");
@@ -88,7 +101,7 @@ TEST(DecisionText, NamesSkippedLevelsLateReportsAndNonFiniteValues) {
   pb::DecisionRow row = Row("skipped", 0.5);
   row.set_step(95);
   EXPECT_EQ(DecisionText(row, pb::GOAL_MAXIMIZE),
-            "skipped level 30: its report at step 95 passed a higher level too");
+            "skipped level 30: its report at step 95 was at a higher level already, or at max_t");
   row = Row("stop", std::nan(""));
   row.set_step(31);
   row.set_reason("non_finite");

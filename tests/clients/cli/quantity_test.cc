@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace rung::cli {
 namespace {
@@ -25,6 +27,16 @@ TEST(MetricText, NamesNonFiniteValues) {
   EXPECT_EQ(MetricText(std::nan("")), "nan");
   EXPECT_EQ(MetricText(std::numeric_limits<double>::infinity()), "inf");
   EXPECT_EQ(MetricText(-std::numeric_limits<double>::infinity()), "-inf");
+}
+
+TEST(ComparedMetricTexts, KeepsFourDigitsUnlessTheyHideADifference) {
+  using Texts = std::pair<std::string, std::string>;
+  EXPECT_EQ(ComparedMetricTexts(0.71234, 0.7533), Texts("0.7123", "0.7533"));
+  EXPECT_EQ(ComparedMetricTexts(0.69314, 0.69312), Texts("0.69314", "0.69312"));
+  EXPECT_EQ(ComparedMetricTexts(0.1 + 0.2, 0.3), Texts("0.30000000000000004", "0.3"));
+  EXPECT_EQ(ComparedMetricTexts(1234.25, 1234.375), Texts("1234.25", "1234.375"));
+  EXPECT_EQ(ComparedMetricTexts(0.69314, 0.69314), Texts("0.6931", "0.6931"));
+  EXPECT_EQ(ComparedMetricTexts(std::nan(""), std::nan("")), Texts("nan", "nan"));
 }
 
 TEST(DurationText, UsesTheTwoLargestUnits) {

@@ -26,6 +26,12 @@ TEST(Table, CutsLinesThatAreTooWide) {
             "longer  1,234\n");
 }
 
+TEST(Table, HeadingsAndCellsCannotDriveTheTerminal) {
+  Table table({{"loss\xc2\x9b[2J"}});  // U+009B begins a command
+  table.AddRow({"a\x1b[2J"});
+  EXPECT_EQ(table.Text({}), "loss?[2J\na?[2J\n");
+}
+
 TEST(Table, CountsCodePointsNotBytes) {
   Table table({{"A"}, {"B"}});
   table.AddRow({"é", "x"});
