@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "proto/loopback.h"
+
 namespace rung::cli {
 namespace {
 
@@ -21,7 +23,9 @@ absl::StatusOr<std::string> ReadToken(const std::string& file) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (line.empty() || line.front() == '#') continue;
     const size_t colon = line.find(':');
-    if (colon != std::string::npos && colon + 1 < line.size()) return line.substr(colon + 1);
+    if (colon != std::string::npos && colon > 0 && colon + 1 < line.size()) {
+      return line.substr(colon + 1);
+    }
   }
   return absl::FailedPreconditionError(
       fmt::format("the token file {} holds no line of the form name:secret", file));
@@ -41,8 +45,7 @@ absl::StatusOr<std::string> Target(const std::string& server) {
 
 // `target` is "HOST:PORT".
 bool IsLoopback(std::string_view target) {
-  const std::string_view host = target.substr(0, target.rfind(':'));
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  return IsLoopbackHost(target.substr(0, target.rfind(':')));
 }
 
 constexpr size_t kSocketPathBytesMax = 100;

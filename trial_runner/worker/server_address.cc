@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include "proto/loopback.h"
+
 namespace rung::worker {
 namespace {
 
@@ -18,10 +20,6 @@ bool IsPort(std::string_view text) {
   const bool digits = !text.empty() && text.size() <= 5 &&
                       std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   return digits && std::stol(std::string(text)) >= 1 && std::stol(std::string(text)) <= 65535;
-}
-
-bool IsLoopbackHost(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 }  // namespace
@@ -43,7 +41,7 @@ absl::StatusOr<ServerAddress> ParseServerAddress(std::string_view text) {
       address.target = text;
       address.host = host;
       address.port = text.substr(colon + 1);
-      address.is_loopback = IsLoopbackHost(address.host);
+      address.is_loopback = IsLoopbackHost(text.substr(0, colon));
       return address;
     }
   }

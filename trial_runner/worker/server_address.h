@@ -13,7 +13,7 @@ struct ServerAddress {
   std::string host;    ///< without brackets; empty for a Unix socket
   std::string port;    ///< digits
   bool is_unix = false;
-  bool is_loopback = false;  ///< a Unix socket, localhost, 127.0.0.0/8 or ::1
+  bool is_loopback = false;  ///< a Unix socket, or as proto/loopback.h says
 };
 
 /// Accepts "unix:PATH", "/PATH" and "HOST:PORT" ("[::1]:7070" for IPv6).

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import socket
+from typing import List
 
 from rung.error import RungError
+
+_SOCKET_PATH_BYTES_MAX = 100
 
 
 def address(server: str) -> str:
@@ -14,7 +18,8 @@ def address(server: str) -> str:
     if server.startswith("/"):
         return f"unix:{server}"
     host, _, port = server.rpartition(":")
-    if not server.startswith("unix:") and not (host and port.isdecimal()):
+    is_tcp = host and "/" not in host and port.isascii() and port.isdecimal()
+    if not (server.startswith("unix:") or is_tcp):
         raise RungError(
             "INVALID_ARGUMENT",
             f"server address {server!r}: allowed are HOST:PORT, unix:/path and /path",
@@ -23,34 +28,58 @@ def address(server: str) -> str:
 
 
 def local_server() -> str:
-    record = home() / "scheduler.json"
-    try:
-        addresses = json.loads(record.read_text())["addresses"]
-    except (OSError, ValueError, KeyError):
+    """Where the service of this user's folder says it is, else where its socket would be.
+
+    Raises: RungError UNAVAILABLE where that path is too long for a socket: the scheduler moves it,
+        and its record alone says where to.
+    """
+    folder = home()
+    addresses = _recorded_addresses(folder / "scheduler.json")
+    if addresses:
+        return next((each for each in addresses if each.startswith("unix:")), addresses[0])
+    path = folder / "rung.sock"
+    if len(os.fsencode(path)) > _SOCKET_PATH_BYTES_MAX:
         raise RungError(
-            "UNAVAILABLE", f"no local service ({record} is missing): start one with: rung local up"
-        ) from None
-    return str(next((a for a in addresses if a.startswith("unix:")), addresses[0]))
+            "UNAVAILABLE", f"no rung service runs in {folder}: start one with: rung local up"
+        )
+    return f"unix:{path}"
+
+
+def _recorded_addresses(record: pathlib.Path) -> List[str]:
+    try:
+        addresses = json.loads(record.read_text(encoding="utf-8"))["addresses"]
+        return [address for address in addresses if isinstance(address, str)]
+    except (OSError, ValueError, KeyError, TypeError):  # missing or half written
+        return []
 
 
 def local_token() -> str:
+    """The secret of the first line `name:secret` of the token file; `#` begins a comment."""
     file = home() / "token"
     try:
-        lines = [line for line in file.read_text().splitlines() if ":" in line]
-        return lines[0].split(":", 1)[1].strip()
-    except (OSError, IndexError):
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
         raise RungError(
             "UNAUTHENTICATED", f"a TCP address needs a token: pass token=…, or put it into {file}"
         ) from None
+    for line in lines:
+        name, _, secret = line.rstrip(" \r").partition(":")
+        if name and secret and not name.startswith("#"):
+            return secret
+    raise RungError(
+        "FAILED_PRECONDITION", f"the token file {file} holds no line of the form name:secret"
+    )
 
 
 def is_on_this_machine(server: str) -> bool:
+    """Whether a token may go there unencrypted: proto/loopback.h says which hosts are loopback."""
     host = server.rpartition(":")[0]
-    return (
-        server.startswith("unix:")
-        or host in ("localhost", "[::1]")
-        or host.startswith("127.")
-    )
+    if server.startswith("unix:") or host in ("localhost", "[::1]"):
+        return True
+    try:
+        return socket.inet_pton(socket.AF_INET, host)[0] == 127
+    except (OSError, ValueError):  # a name, such as 127.example.org
+        return False
 
 
 def insecure_by_environment() -> bool:
@@ -58,11 +87,12 @@ def insecure_by_environment() -> bool:
 
 
 def home() -> pathlib.Path:
-    """The folder of the local service. Raises: RungError for a path that is not UTF-8."""
+    """The folder of the local service, absolute. Raises: RungError for a path that is not UTF-8."""
     data = os.environ.get("XDG_DATA_HOME")
     folder = (pathlib.Path(data) if data else pathlib.Path.home() / ".local/share") / "rung"
     if os.environ.get("RUNG_HOME"):
         folder = pathlib.Path(os.environ["RUNG_HOME"])
+    folder = folder.absolute()
     try:
         str(folder).encode()
     except UnicodeEncodeError:

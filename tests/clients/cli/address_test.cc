@@ -73,10 +73,13 @@ TEST_F(AddressTest, SendsNothingUnencryptedBeyondThisMachineUnasked) {
   for (const char* server : {"localhost:1", "127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "/a/b"}) {
     EXPECT_TRUE(Resolve({.server = server, .token_file = {}}).ok()) << server;
   }
+  for (const char* server : {"127.example.org:1", "127.0.0.1.example.org:1", "::1:7070"}) {
+    EXPECT_FALSE(Resolve({.server = server, .token_file = {}}).ok()) << server;
+  }
 }
 
 TEST_F(AddressTest, SendsTheSecretOfTheTokenFileOverTcpAlone) {
-  Write("token", "# made by rung\nada:s3:cret\nbob:other\n");
+  Write("token", "# name:secret\n:nobody\nada:s3:cret\nbob:other\n");
   EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}, .insecure_network = true})->token,
             "s3:cret");
   EXPECT_EQ(Resolve({.server = "unix:/a", .token_file = {}})->token, "");

@@ -119,6 +119,7 @@ TEST(ServerAddress, TakesTheThreeForms) {
   for (const char* text : {"127.0.0.1:1", "localhost:65535", "[::1]:7070", "unix:/a"}) {
     EXPECT_TRUE(ParseServerAddress(text)->is_loopback) << text;
   }
+  EXPECT_FALSE(ParseServerAddress("127.example.org:7070")->is_loopback);
 }
 
 TEST(ServerAddress, OtherFormsAreRefused) {
