@@ -180,12 +180,14 @@ def _number(name: str, value: Any) -> Any:
 
 
 class _Channel:
-    """One connection a process, opened at the first report; safe to use from several threads."""
+    """One connection a process, opened at the first report; safe to use from several threads, and
+    from a signal handler, which then has a connection of its own: one has one line in work.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pid = 0
-        self._file: Any = None
+        # Reentrant: a signal handler runs on top of the thread that holds it.
+        self._lock = threading.RLock()
+        self._connection: Optional[socket.socket] = None
 
     def exchange(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         path = os.environ.get("RUNG_SOCKET")
@@ -194,21 +196,46 @@ class _Channel:
             return {}
         line = json.dumps(request, allow_nan=False).encode() + b"\n"
         with self._lock:
-            if self._file is None or self._pid != os.getpid():  # a fork must not share the stream
-                connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                connection.connect(path)
-                self._file = connection.makefile("rwb")
-                self._pid = os.getpid()
-            self._file.write(line)
-            self._file.flush()
-            answer = self._file.readline()
-        if not answer:
-            self._file = None
-            raise ConnectionError(f"the worker closed {path}: the trial is being ended")
+            # Nobody else's until its answer was read: neither a handler that comes in between, nor
+            # the next call after an exception (of a handler, Ctrl-C), may take that for its own.
+            connection, self._connection = self._connection, None
+            try:
+                if connection is None:
+                    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                    connection.connect(path)
+                connection.sendall(line)
+                answer = _read_line(connection, path)
+            except BaseException:
+                if connection is not None:
+                    connection.close()
+                raise
+            of_a_handler, self._connection = self._connection, connection
+            if of_a_handler is not None:
+                of_a_handler.close()
         reply = json.loads(answer)
         if "error" in reply:
             raise ReportError(reply["error"])
         return dict(reply)
 
 
+def _read_line(connection: socket.socket, path: str) -> bytes:
+    """The one line that answers the one that was sent."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionError(f"the worker closed {path}: the trial is being ended")
+        line += part
+    return line
+
+
+def _leave_channel_to_parent() -> None:
+    """In a forked child: the connection is the parent's, and a thread that is not here may hold the
+    lock.
+    """
+    global _channel
+    _channel = _Channel()
+
+
 _channel = _Channel()
+os.register_at_fork(after_in_child=_leave_channel_to_parent)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -25,6 +28,7 @@ class Worker:
 
     def __init__(self, path: str) -> None:
         self.requests: List[Any] = []
+        self.connections = 0
         self.answer: Callable[[Any], Any] = lambda request: {"decision": "continue"}
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
@@ -34,17 +38,19 @@ class Worker:
     def _serve(self) -> None:
         while True:
             connection, _ = self._listener.accept()
+            self.connections += 1
             threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
 
     def _talk(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rwb") as stream:
-            for line in stream:
-                self.requests.append(json.loads(line))
-                answer = self.answer(self.requests[-1])
+        # An error is that of a client that went away.
+        with contextlib.suppress(OSError), connection, connection.makefile("rb") as lines:
+            for line in lines:
+                request = json.loads(line)
+                self.requests.append(request)
+                answer = self.answer(request)
                 if answer is None:
                     return
-                stream.write(json.dumps(answer).encode() + b"\n")
-                stream.flush()
+                connection.sendall(json.dumps(answer).encode() + b"\n")
 
 
 @pytest.fixture
@@ -142,6 +148,108 @@ def test_a_checkpoint_names_step_and_path(worker: Worker) -> None:
     worker.answer = lambda request: {"checkpoint": "stored"}
     rung.checkpoint(10, pathlib.Path("step-10"))
     assert worker.requests == [{"checkpoint": {"step": 10, "path": "step-10"}}]
+
+
+@pytest.fixture
+def on_signal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[], Any]], None]]:
+    """Sets what SIGUSR1 does; after 30 s a test that hangs is ended by an error."""
+
+    def hangs(*_: Any) -> None:
+        raise TimeoutError("the test hangs")
+
+    def use(action: Callable[[], Any]) -> None:
+        signal.signal(signal.SIGUSR1, lambda *_: action())
+
+    former = {number: signal.getsignal(number) for number in (signal.SIGUSR1, signal.SIGALRM)}
+    signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(30)
+    yield use
+    signal.alarm(0)
+    for number, handler in former.items():
+        signal.signal(number, handler)
+
+
+def interrupt_main_thread() -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGUSR1)
+
+
+def test_an_exception_in_a_report_leaves_its_answer_to_nobody(
+    worker: Worker, on_signal: Callable[[Callable[[], Any]], None]
+) -> None:
+    left = threading.Event()
+
+    def answer(request: Any) -> Any:
+        if "checkpoint" in request:
+            return {"checkpoint": "stored"}
+        if request["report"]["step"] == 1:
+            interrupt_main_thread()
+            left.wait(30)
+            return {"error": "of step 1"}
+        return {"decision": "stop"}
+
+    worker.answer = answer
+    on_signal(lambda: sys.exit(7))
+    with pytest.raises(SystemExit):
+        rung.report(1, accuracy=0.1)
+    left.set()
+    rung.checkpoint(1, "step-1")
+    assert rung.report(2, accuracy=0.1, raise_on_stop=False) == "stop"
+    assert [list(request) for request in worker.requests] == [["report"], ["checkpoint"], ["report"]]
+
+
+def test_a_signal_handler_may_store_a_checkpoint_while_a_report_waits(
+    worker: Worker, on_signal: Callable[[Callable[[], Any]], None]
+) -> None:
+    stored = threading.Event()
+
+    def answer(request: Any) -> Any:
+        if "checkpoint" in request:
+            return {"checkpoint": "stored"}
+        if request["report"]["step"] == 1:
+            interrupt_main_thread()
+            stored.wait(30)
+        return {"decision": "continue" if request["report"]["step"] == 1 else "pause"}
+
+    def handler() -> None:
+        rung.checkpoint(1, "step-1")
+        stored.set()
+
+    worker.answer = answer
+    on_signal(handler)
+    assert rung.report(1, accuracy=0.1) == "continue"
+    assert stored.is_set(), "the checkpoint did not wait for the report"
+    assert rung.report(2, accuracy=0.1, raise_on_stop=False) == "pause"
+    assert worker.connections == 2, "the third call needs no new one"
+
+
+def test_a_child_forked_while_another_thread_reports_may_report(worker: Worker) -> None:
+    waits, go_on = threading.Event(), threading.Event()
+
+    def answer(request: Any) -> Any:
+        if request["report"]["step"] == 1:
+            waits.set()
+            go_on.wait(30)
+            return {"decision": "continue"}
+        return {"decision": "stop"}
+
+    worker.answer = answer
+    answers: List[str] = []
+    reporter = threading.Thread(target=lambda: answers.append(rung.report(1, accuracy=0.1)))
+    reporter.start()
+    assert waits.wait(30)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # ends a child that hangs
+        try:
+            os._exit(7 if rung.report(2, accuracy=0.1, raise_on_stop=False) == "stop" else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    go_on.set()
+    reporter.join()
+    assert answers == ["continue"]
 
 
 def test_the_trial_side_needs_the_standard_library_only() -> None:
