@@ -21,8 +21,7 @@ ReadPool::~ReadPool() {
 absl::Status ReadPool::Post(std::function<void()> read) {
   const absl::MutexLock lock(&mutex_);
   if (waiting_.size() >= reads_waiting_max_) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{} reads wait already; try again", waiting_.size()));
+    return absl::UnavailableError(fmt::format("{} reads wait already; try again", waiting_.size()));
   }
   waiting_.push_back(std::move(read));
   return absl::OkStatus();

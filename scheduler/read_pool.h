@@ -14,7 +14,7 @@ namespace rung {
 
 struct ReadPoolConfig {
   size_t threads = 8;
-  size_t reads_waiting_max = 1'024;  ///< more are refused with RESOURCE_EXHAUSTED
+  size_t reads_waiting_max = 1'024;  ///< more are refused with UNAVAILABLE
 };
 
 /// Threads that wait for the database, so that neither the loop nor gRPC's threads do.
@@ -24,7 +24,7 @@ class ReadPool {
   /// Runs what was accepted, then ends.
   ~ReadPool();
 
-  /// Errors: RESOURCE_EXHAUSTED; `read` is not called then.
+  /// Errors: UNAVAILABLE; `read` is not called then.
   absl::Status Post(std::function<void()> read);
 
  private:

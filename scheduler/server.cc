@@ -45,7 +45,7 @@ absl::Status Server::Post(Event event) {
   if (storage_fails_) return StorageFails(absl::UnavailableError("a commit failed"));
   if (queue_.Post(std::move(event))) return absl::OkStatus();
   if (queue_.closed()) return absl::UnavailableError("the scheduler is stopping; try again");
-  return absl::ResourceExhaustedError(
+  return absl::UnavailableError(
       fmt::format("{} events wait already; try again", config_.events_waiting_max));
 }
 

@@ -20,7 +20,7 @@
 namespace rung {
 
 struct ServerConfig {
-  size_t events_waiting_max = 16'384;  ///< more are refused with RESOURCE_EXHAUSTED
+  size_t events_waiting_max = 16'384;  ///< more are refused with UNAVAILABLE
   size_t events_per_commit_max = 4'096;
   std::chrono::milliseconds tick_interval{200};
   /// Longer without a turn of the loop: the process was stopped (running_time.h).
@@ -42,8 +42,8 @@ class Server {
   Server(const ServerConfig& config, const SchedulerConfig& scheduler_config, Storage& storage,
          MessageSink& sink, Clock clock);
 
-  /// Any thread. Errors: RESOURCE_EXHAUSTED (too many events wait), UNAVAILABLE (stopping, or the
-  /// storage fails). A caller named in a posted event is always answered.
+  /// Any thread. Errors: UNAVAILABLE (too many events wait, stopping, or the storage fails): trying
+  /// again helps. A caller named in a posted event is always answered.
   absl::Status Post(Event event);
   /// For the end of a stream: never refused for want of room.
   void PostDisconnected(SessionId session);

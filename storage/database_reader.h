@@ -19,7 +19,7 @@ namespace rung {
 struct ReaderOptions {
   /// A read that takes longer ends with DEADLINE_EXCEEDED, so that no snapshot keeps the WAL long.
   std::chrono::milliseconds read_timeout{5000};
-  /// Reads at the same time; a further one waits up to read_timeout, then RESOURCE_EXHAUSTED.
+  /// Reads at the same time; a further one waits up to read_timeout, then UNAVAILABLE.
   int connections_max = 16;
 };
 
@@ -121,9 +121,8 @@ struct WorkerSummary {
 };
 
 /// Errors of every read: NOT_FOUND naming the id; INVALID_ARGUMENT for a page size below 0 or a
-/// page token that this list did not give; DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED
-/// (ReaderOptions); UNAVAILABLE, DATA_LOSS as for Storage. Any thread may call any method at any
-/// time.
+/// page token that this list did not give; DEADLINE_EXCEEDED and UNAVAILABLE (ReaderOptions); those
+/// of Storage. Any thread may call any method at any time.
 class DatabaseReader {
  public:
   /// The file must exist and have the latest schema: open it as storage first.

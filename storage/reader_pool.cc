@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<ReaderPool::Connection>> ReaderPool::Acquire() {
   {
     std::unique_lock lock(mutex_);
     if (!freed_.wait_for(lock, read_timeout_, [&] { return lent_ < connections_max_; })) {
-      return absl::ResourceExhaustedError(
+      return absl::UnavailableError(
           fmt::format("{} reads of the database are running already: try again", connections_max_));
     }
     ++lent_;

@@ -25,7 +25,7 @@ class ReaderPool {
 
   /// Calls `read(SQLite::Database&)`, which returns an absl::StatusOr and may throw what SQLiteCpp
   /// and row_codec throw, on one snapshot.
-  /// Errors: those of `read` and ToStatus; DEADLINE_EXCEEDED after read_timeout; RESOURCE_EXHAUSTED
+  /// Errors: those of `read` and ToStatus; DEADLINE_EXCEEDED after read_timeout; UNAVAILABLE
   /// if no connection came free within it.
   template <typename Function>
   std::invoke_result_t<Function, SQLite::Database&> Read(Function read) {

@@ -60,6 +60,18 @@ def test_a_token_is_not_sent_unencrypted_beyond_this_machine_unasked() -> None:
         rung.Client(server, token="secret").close()
 
 
+def test_wait_ends_when_max_failed_trials_pauses_the_experiment(client: rung.Client) -> None:
+    # Each trial reports, so that `nothing_works` is not the reason.
+    fails = document(
+        "misbehave.py",
+        trials=9,
+        space={"fault": "exit_1", "x": {"uniform": [0, 1]}},
+        limits={"max_failed_trials": 2},
+    )
+    paused = client.wait(client.submit(fails), timeout=60)
+    assert (paused.state, paused.reason) == ("paused", "max_failed_trials")
+
+
 def test_a_repeated_request_gives_the_first_answer(client: rung.Client) -> None:
     ask = {**document("curve.py", trials=1)}
     del ask["trial"]

@@ -28,6 +28,8 @@ from rung.version import fit
 
 ExperimentLike = Union[int, str, "Experiment"]
 _FINAL_STATES = ("completed", "stopped", "failed")
+_PAUSED_BY_FAILURES = ("nothing_works", "max_failed_trials")  # reasons
+_MESSAGE_BYTES_MAX = 64 << 20  # of an answer; gRPC's default of 4 MiB is less than a page may have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,6 +159,8 @@ class Client:
                 ("grpc.initial_reconnect_backoff_ms", 100),
                 ("grpc.min_reconnect_backoff_ms", 100),
                 ("grpc.max_reconnect_backoff_ms", 1000),
+                ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
+                ("grpc.enable_http_proxy", 0),  # that is the way to the web
             ],
         )
         self._stub = tuner_pb2_grpc.TunerStub(self._channel)
@@ -247,19 +251,22 @@ class Client:
     def wait(
         self, experiment: ExperimentLike, timeout: Optional[float] = None, poll: float = 0.5
     ) -> Experiment:
-        """Waits until an experiment is final, or paused because nothing works.
+        """Waits until an experiment is final, or paused because its trials fail.
 
         Args:
             timeout: seconds; None waits for ever.
             poll: seconds between looks.
 
+        Returns: the experiment; with state "paused" its `reason` is "nothing_works" (its first
+            trials failed, and none has reported) or "max_failed_trials" (of its `limits`).
         Raises: TimeoutError; the experiment goes on.
         """
         identifier = self._id_of(experiment)
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             state = self.experiment(identifier)
-            if state.is_final or (state.state == "paused" and state.reason == "nothing_works"):
+            paused = state.state == "paused" and state.reason in _PAUSED_BY_FAILURES
+            if state.is_final or paused:
                 return state
             if time.monotonic() + poll > deadline:
                 raise TimeoutError(f"experiment {identifier} is {state.state} after {timeout} s")
@@ -434,8 +441,10 @@ class Client:
                 patience = self._retry_for
                 if not self._has_answered:
                     patience = min(patience, self._connect_wait)
-                busy = code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
-                if not busy or time.monotonic() + pause > start + patience:
+                again = code == grpc.StatusCode.UNAVAILABLE and (
+                    time.monotonic() + pause <= start + patience
+                )
+                if not again:
                     raise RungError(code.name, self._explain(code, error.details())) from None
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
@@ -485,12 +494,13 @@ def _read_document(
     document: Union[Mapping[str, Any], str, "os.PathLike[str]"],
     working_dir: Union[str, "os.PathLike[str]", None],
 ) -> "tuple[str, str]":
+    # Folders as the person named them, links kept, as the command line does.
     if isinstance(document, Mapping):
-        text, folder = json.dumps(document), pathlib.Path.cwd()
+        text, folder = json.dumps(document), os.getcwd()
     else:
-        path = pathlib.Path(document)
-        text, folder = path.read_text(), path.resolve().parent
-    return text, str(pathlib.Path(working_dir).resolve() if working_dir else folder)
+        text = pathlib.Path(document).read_text(encoding="utf-8")
+        folder = os.path.dirname(os.path.abspath(document))
+    return text, os.path.abspath(working_dir) if working_dir else folder
 
 
 def _word(enum: Any, prefix: str, value: int) -> str:
