@@ -45,23 +45,27 @@ absl::StatusOr<std::string> AskTrialSocket(const std::string& path, const std::s
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   const Socket socket;
-  // The timeout is that of each single call; one report makes few of them.
+  // The timeout is that of each single call; one report makes few of them. With one, a call ends
+  // with EINTR when the process was stopped and goes on, handler or not (signal(7)): job control
+  // and batch systems do that. Its time begins anew then, as a stopped process does not wait.
   const timeval limit{.tv_sec = timeout.count() / 1000, .tv_usec = timeout.count() % 1000 * 1000};
   setsockopt(socket.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-  if (connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+  if (TEMP_FAILURE_RETRY(connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address),
+                                 sizeof(address))) != 0) {
     return Failed(path, "cannot connect");
   }
   const std::string sent = line + "\n";
   for (size_t done = 0; done < sent.size();) {
-    const ssize_t size = send(socket.fd(), sent.data() + done, sent.size() - done, MSG_NOSIGNAL);
+    const ssize_t size =
+        TEMP_FAILURE_RETRY(send(socket.fd(), sent.data() + done, sent.size() - done, MSG_NOSIGNAL));
     if (size <= 0) return Failed(path, "cannot send");
     done += static_cast<size_t>(size);
   }
   std::string answer;
   char buffer[4096];
   while (answer.find('\n') == std::string::npos) {
-    const ssize_t size = recv(socket.fd(), buffer, sizeof(buffer), 0);
+    const ssize_t size = TEMP_FAILURE_RETRY(recv(socket.fd(), buffer, sizeof(buffer), 0));
     if (size == 0) return absl::UnavailableError(fmt::format("RUNG_SOCKET {}: closed", path));
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       return absl::DeadlineExceededError(
