@@ -18,7 +18,7 @@ struct WatchView {
   bool ends_when_refused = false;  ///< end with an error when all workers refused: no other comes
 };
 
-/// Why an experiment that was watched needs somebody: failed, or paused because nothing works.
+/// Why an experiment that was watched needs somebody: failed, or paused because its trials fail.
 /// Both end the watch with exit status 1.
 bool NeedsAttention(const pb::Experiment& experiment);
 

@@ -27,6 +27,7 @@ struct SessionConfig {
 };
 
 /// gRPC's defaults would need 13 s to see that an 8 s cut is over: keepalive and a short back-off.
+/// Nor does it go by the environment's http_proxy, which is the way to the web.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& target);
 
 /// `authorization: Bearer TOKEN`, unless it is empty.

@@ -81,9 +81,8 @@ const Verb kRun{
     "run", "Experiments",
     "Run FILE to its end and print the result. Starts the local service where none runs, unless\n"
     "--server or RUNG_SERVER names another; it stays up (`rung local down` ends it). Ctrl-C ends\n"
-    "the watching only. Status 1 if the experiment failed, cannot run here, is paused because "
-    "nothing\n"
-    "works, or ended without a value of its metric.",
+    "the watching only. Status 1 if the experiment failed, cannot run here, is paused because\n"
+    "its trials fail, or ended without a value of its metric.",
     "  rung run experiment.json\n"
     "  rung run experiment.json --json > result.json",
     Declare};

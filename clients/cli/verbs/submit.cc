@@ -42,9 +42,10 @@ Action Declare(OptionSet& set) {
   auto options =
       std::make_shared<Options>();  // shared: the parser fills it in, the action reads it
   set.Argument("FILE", options->file, "Experiment document (JSON); - is standard input");
-  set.Flag("--watch", options->watch,
-           "Follow it to its end; status 1 if it failed, is paused because nothing works, or ended "
-           "without a value of its metric");
+  set.Flag(
+      "--watch", options->watch,
+      "Follow it to its end; status 1 if it failed, is paused because its trials fail, or ended "
+      "without a value of its metric");
   set.Flag("--json", options->json, "Print {\"experiment_id\": …}");
   return [options](Session& session) { return Submit(*options, session); };
 }

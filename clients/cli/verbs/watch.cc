@@ -36,8 +36,8 @@ Action Declare(OptionSet& set) {
 const Verb kWatch{
     "watch", "Experiments",
     "Follow EXPERIMENT to its end: a live table on a terminal, else a line now and then.\n"
-    "Ctrl-C ends the watching only. Status 1 if it failed, is paused because nothing works, or\n"
-    "ended without a value of its metric.",
+    "Ctrl-C ends the watching only. Status 1 if it failed, is paused because its trials fail\n"
+    "(nothing_works, max_failed_trials), or ended without a value of its metric.",
     "  rung watch 12\n"
     "  rung watch 12 --json | jq .experiment.trials",
     Declare};
