@@ -3,33 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "proto/loopback.h"
+#include "proto/token.h"
 
 namespace rung::cli {
 namespace {
 
 bool IsUnix(std::string_view target) { return target.starts_with("unix:"); }
-
-// The first line `name:secret` of the token file; the secret goes over the wire.
-absl::StatusOr<std::string> ReadToken(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) {
-    return absl::NotFoundError(fmt::format("cannot read the token file {}", file));
-  }
-  std::string line;
-  while (std::getline(stream, line)) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line.front() == '#') continue;
-    const size_t colon = line.find(':');
-    if (colon != std::string::npos && colon > 0 && colon + 1 < line.size()) {
-      return line.substr(colon + 1);
-    }
-  }
-  return absl::FailedPreconditionError(
-      fmt::format("the token file {} holds no line of the form name:secret", file));
-}
 
 absl::StatusOr<std::string> Target(const std::string& server) {
   if (IsUnix(server)) return server;
@@ -85,7 +66,7 @@ absl::StatusOr<Address> ResolveAddress(const AddressOptions& options, const Home
   const bool named = !options.token_file.empty();
   const std::string file = named ? options.token_file : home.token_file().string();
   if (!named && !std::filesystem::exists(file)) return address;  // the service will ask for one
-  auto token = ReadToken(file);
+  auto token = ReadSecret(file);
   if (!token.ok()) return token.status();
   address.token = *token;
   return address;

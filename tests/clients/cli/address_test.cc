@@ -91,11 +91,11 @@ TEST_F(AddressTest, NamesATokenFileThatIsMissingOrWrong) {
   EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = {}})->token, "");
   const std::string file = folder_ / "absent";
   EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = file}).status().message(),
-            "cannot read the token file " + file);
+            "cannot read the token file '" + file + "'");
   Write("token", "no colon\n");
   EXPECT_EQ(
       Resolve({.server = "localhost:1", .token_file = {}}).status().message(),
-      "the token file " + (folder_ / "token").string() + " holds no line of the form name:secret");
+      "the token file '" + (folder_ / "token").string() + "' holds no line of the form name:secret");
 }
 
 }  // namespace
