@@ -34,7 +34,6 @@ class AshaPromotion final : public StoppingRule {
 
   int32_t BracketOf(TrialNumber trial) const override { return ladder_.BracketOf(trial); }
   std::optional<Steps> MaxStep() const override { return max_t_; }
-  std::vector<Steps> Levels() const override { return ladder_.levels(); }
   Verdict OnReport(const RuleReport& report) override;
   void Restore(std::span<const DecisionRecord> records) override;
   std::optional<TrialNumber> NextPromotion(std::optional<TrialNumber> after) const override;

@@ -30,7 +30,6 @@ class AshaStopping final : public StoppingRule {
 
   int32_t BracketOf(TrialNumber trial) const override { return ladder_.BracketOf(trial); }
   std::optional<Steps> MaxStep() const override { return spec_.max_t; }
-  std::vector<Steps> Levels() const override { return ladder_.levels(); }
   Verdict OnReport(const RuleReport& report) override;
   void Restore(std::span<const DecisionRecord> records) override;
 

@@ -9,7 +9,6 @@ class Fifo final : public StoppingRule {
  public:
   int32_t BracketOf(TrialNumber /*trial*/) const override { return 0; }
   std::optional<Steps> MaxStep() const override { return std::nullopt; }
-  std::vector<Steps> Levels() const override { return {}; }
   Verdict OnReport(const RuleReport& /*report*/) override { return {}; }
   void Restore(std::span<const DecisionRecord> /*records*/) override {}
 };

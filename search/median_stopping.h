@@ -43,7 +43,6 @@ class MedianStopping final : public StoppingRule {
 
   int32_t BracketOf(TrialNumber /*trial*/) const override { return 0; }
   std::optional<Steps> MaxStep() const override { return spec_.max_t; }
-  std::vector<Steps> Levels() const override { return {}; }
   Verdict OnReport(const RuleReport& report) override;
   void Restore(std::span<const DecisionRecord> records) override;
   bool NeedsHistory() const override { return true; }

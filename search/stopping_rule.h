@@ -87,8 +87,6 @@ class StoppingRule {
   virtual int32_t BracketOf(TrialNumber trial) const = 0;
   /// The last step of a trial (R), where the rule has one: RUNG_MAX_STEP.
   virtual std::optional<Steps> MaxStep() const = 0;
-  /// The levels of bracket 0, ascending, R not included; empty without rungs.
-  virtual std::vector<Steps> Levels() const = 0;
 
   /// Steps of one trial never decrease, except that a resumed attempt passes decided levels again,
   /// which gives `continue` if the trial went on there, else what was decided, and no second

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/counter_random.h"
+#include "tests/search/rules.h"
 
 namespace rung {
 namespace {
@@ -23,24 +24,6 @@ constexpr AshaSpec k100 = {.max_t = 100,
                            .grace_period = 10,
                            .reduction_factor = 3,
                            .variant = AshaSpec::Variant::kPromotion};
-
-std::unique_ptr<StoppingRule> Make(const AshaSpec& spec = k100, Goal goal = Goal::kMaximize) {
-  absl::StatusOr<std::unique_ptr<StoppingRule>> rule = MakeStoppingRule(spec, goal, /*seed=*/0);
-  EXPECT_TRUE(rule.ok()) << rule.status();
-  return *std::move(rule);
-}
-
-/// A record in words: "decision reason level".
-std::string Words(const DecisionRecord& record) {
-  return record.decision + (record.reason.empty() ? "" : " ") + record.reason + " at " +
-         std::to_string(record.level);
-}
-
-std::vector<std::string> Words(const Verdict& verdict) {
-  std::vector<std::string> words;
-  for (const DecisionRecord& record : verdict.records) words.push_back(Words(record));
-  return words;
-}
 
 std::vector<int32_t> Claims(const StoppingRule& rule) {
   std::vector<int32_t> claims;
@@ -65,7 +48,7 @@ std::vector<std::string> Arrive(StoppingRule& rule, Steps step, const std::vecto
 }
 
 TEST(AshaPromotion, WorkedExampleOnArrival) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   // The best of 3 (trial 3), the first 2 of 6 (trials 6 and 3) and of 8 (trials 6 and 8).
   EXPECT_THAT(Arrive(*rule, 10, {.62, .55, .71, .68, .60, .74, .66, .74, .70}),
               ElementsAre("pause", "pause", "continue", "pause", "pause", "continue", "pause",
@@ -81,7 +64,7 @@ TEST(AshaPromotion, WorkedExampleOnArrival) {
 }
 
 TEST(AshaPromotion, PromotesBestOfThreeOnce) {  // 3 · 10 div 30 = 1
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   rule->OnReport({{1}, 10, .9});
   rule->OnReport({{2}, 10, .5});
   EXPECT_THAT(Claims(*rule), IsEmpty());
@@ -103,7 +86,7 @@ TEST(AshaPromotion, PromotesBestOfThreeOnce) {  // 3 · 10 div 30 = 1
 }
 
 TEST(AshaPromotion, RecordsWhyATrialPauses) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   const Verdict first = rule->OnReport({{1}, 10, .5});
   EXPECT_EQ(first.decision, Decision::kPause);
   EXPECT_THAT(Words(first), ElementsAre("pause below_top at 10"));
@@ -115,7 +98,7 @@ TEST(AshaPromotion, RecordsWhyATrialPauses) {
 }
 
 TEST(AshaPromotion, OnArrivalTheEntryContinuesAndTheGrantFollows) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   Arrive(*rule, 10, {.1, .2});
   Verdict verdict = rule->OnReport({{3}, 10, .3});
   rule->PromoteOnArrival(Grant::kEarned, verdict);
@@ -133,13 +116,13 @@ TEST(AshaPromotion, OnArrivalTheEntryContinuesAndTheGrantFollows) {
 }
 
 TEST(AshaPromotion, AmongEqualsTheLowerNumbersAreFirst) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   for (int32_t trial = 6; trial >= 1; --trial) rule->OnReport({{trial}, 10, .5});
   EXPECT_THAT(Claims(*rule), ElementsAre(1, 2));  // 6 div 3
 }
 
 TEST(AshaPromotion, TheLastRungPromotesTheFractionLevelByMaxT) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   // n · 90 div 100: none of 1, 1 of 2, …, 8 of 9, 9 of 10.
   for (int32_t trial = 1; trial <= 10; ++trial) {
     rule->OnReport({{trial}, 90, 1.0 / trial});
@@ -148,10 +131,10 @@ TEST(AshaPromotion, TheLastRungPromotesTheFractionLevelByMaxT) {
 }
 
 TEST(AshaPromotion, HugeLevelsDoNotOverflow) {
-  const auto rule = Make({.max_t = 1'000'000'000'000,
-                          .grace_period = 900'000'000'000,
-                          .reduction_factor = 2,
-                          .variant = AshaSpec::Variant::kPromotion});
+  const auto rule = MakeRule(AshaSpec{.max_t = 1'000'000'000'000,
+                                      .grace_period = 900'000'000'000,
+                                      .reduction_factor = 2,
+                                      .variant = AshaSpec::Variant::kPromotion});
   for (int32_t trial = 0; trial < 20; ++trial) rule->OnReport({{trial}, 900'000'000'000, 1.0});
   EXPECT_EQ(Claims(*rule).size(), 18U);  // 20 · 9 div 10
 }
@@ -159,7 +142,7 @@ TEST(AshaPromotion, HugeLevelsDoNotOverflow) {
 TEST(AshaPromotion, TheHighestRungComesFirstThenTheLowerBracket) {
   AshaSpec spec = k100;
   spec.brackets = 2;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   std::vector<std::vector<TrialNumber>> of(2);
   for (int32_t number = 0; of[0].size() < 9 || of[1].size() < 3; ++number) {
     of.at(static_cast<size_t>(rule->BracketOf({number}))).push_back({number});
@@ -172,7 +155,7 @@ TEST(AshaPromotion, TheHighestRungComesFirstThenTheLowerBracket) {
 }
 
 TEST(AshaPromotion, AFailedTrialIsNotPromotedUnlessItWas) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   for (int32_t trial = 1; trial <= 6; ++trial) rule->OnReport({{trial}, 10, .1 * trial});
   EXPECT_THAT(Claims(*rule), ElementsAre(6, 5));
   rule->Promote({6}, Grant::kEarned);
@@ -187,7 +170,7 @@ TEST(AshaPromotion, AFailedTrialIsNotPromotedUnlessItWas) {
 }
 
 TEST(AshaPromotion, DrainsTheBestOfTheHighestRung) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   EXPECT_FALSE(rule->NextDrain().has_value());
   rule->OnReport({{1}, 10, .9});
   rule->OnReport({{2}, 10, .95});
@@ -204,7 +187,7 @@ TEST(AshaPromotion, DrainsTheBestOfTheHighestRung) {
 }
 
 TEST(AshaPromotion, SkippedLevelsAreNeverFilled) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   EXPECT_THAT(Words(rule->OnReport({{1}, 35, .5})),
               ElementsAre("skipped at 10", "pause below_top at 30"));
   EXPECT_EQ(rule->OnReport({{2}, 10, .4}).records[0].entries, 1);
@@ -214,7 +197,7 @@ TEST(AshaPromotion, SkippedLevelsAreNeverFilled) {
 }
 
 TEST(AshaPromotion, NonFiniteStopEndsATrialAndCountsInN) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   EXPECT_THAT(Words(rule->OnReport({{1}, 3, kNan})), ElementsAre("stop non_finite at 10"));
   EXPECT_EQ(rule->OnReport({{1}, 4, .5}).decision, Decision::kStop);
   rule->OnReport({{2}, 10, .5});
@@ -227,7 +210,7 @@ TEST(AshaPromotion, NonFiniteStopEndsATrialAndCountsInN) {
 TEST(AshaPromotion, NonFiniteWorstPausesAndIsNeverPromoted) {
   AshaSpec spec = k100;
   spec.non_finite = AshaSpec::NonFinite::kWorst;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   EXPECT_EQ(rule->OnReport({{1}, 3, kNan}).decision, Decision::kContinue);
   const Verdict paused = rule->OnReport({{1}, 10, kNan});
   EXPECT_EQ(paused.decision, Decision::kPause);
@@ -240,13 +223,13 @@ TEST(AshaPromotion, NonFiniteWorstPausesAndIsNeverPromoted) {
 TEST(AshaPromotion, NonFiniteIgnoreIsAReportWithoutTheObjective) {
   AshaSpec spec = k100;
   spec.non_finite = AshaSpec::NonFinite::kIgnore;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   EXPECT_THAT(Words(rule->OnReport({{1}, 10, kNan})), IsEmpty());
   EXPECT_THAT(Words(rule->OnReport({{1}, 11, .5})), ElementsAre("pause below_top at 10"));
 }
 
 TEST(AshaPromotion, ReportsAfterAPauseAreJudgedWhenTheTrialIsPromoted) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   rule->OnReport({{1}, 10, .9});
   for (const Steps step : {11, 29, 32, 40, 91, 95, 101}) {
     const Verdict late = rule->OnReport({{1}, step, .01 * static_cast<double>(step)});
@@ -270,7 +253,7 @@ TEST(AshaPromotion, ReportsAfterAPauseAreJudgedWhenTheTrialIsPromoted) {
 }
 
 TEST(AshaPromotion, ALateNanBetweenLevelsDecidesNothingAndAtOneStops) {
-  const auto rule = Make();
+  const auto rule = MakeRule(k100);
   rule->OnReport({{1}, 10, .9});
   rule->OnReport({{1}, 12, kNan});
   EXPECT_EQ(rule->Promote({1}, Grant::kDrain).decision, Decision::kContinue);

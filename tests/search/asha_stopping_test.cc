@@ -11,6 +11,7 @@
 
 #include "core/counter_random.h"
 #include "search/levels.h"
+#include "tests/search/rules.h"
 
 namespace rung {
 namespace {
@@ -22,24 +23,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 AshaSpec Spec100() { return {.max_t = 100, .grace_period = 10, .reduction_factor = 3}; }
-
-std::unique_ptr<StoppingRule> Make(const AshaSpec& spec, Goal goal = Goal::kMaximize) {
-  absl::StatusOr<std::unique_ptr<StoppingRule>> rule = MakeStoppingRule(spec, goal, /*seed=*/0);
-  EXPECT_TRUE(rule.ok()) << rule.status();
-  return *std::move(rule);
-}
-
-/// A record in words: "decision reason level".
-std::string Words(const DecisionRecord& record) {
-  return record.decision + (record.reason.empty() ? "" : " ") + record.reason + " at " +
-         std::to_string(record.level);
-}
-
-std::vector<std::string> Words(const Verdict& verdict) {
-  std::vector<std::string> words;
-  for (const DecisionRecord& record : verdict.records) words.push_back(Words(record));
-  return words;
-}
 
 /// The records of values reported at step 10 by trials 1, 2, …
 std::vector<DecisionRecord> AtTen(StoppingRule& rule, const std::vector<double>& values) {
@@ -54,7 +37,7 @@ std::vector<DecisionRecord> AtTen(StoppingRule& rule, const std::vector<double>&
 const std::vector<double> kNine = {.62, .55, .71, .68, .60, .74, .66, .74, .70};
 
 TEST(AshaStopping, WorkedExampleWithTheQuantile) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   const std::vector<DecisionRecord> records = AtTen(*rule, kNine);
   ASSERT_EQ(records.size(), 9U);
   std::vector<std::string> decisions;
@@ -76,7 +59,7 @@ TEST(AshaStopping, WorkedExampleWithTheQuantile) {
 TEST(AshaStopping, WorkedExampleWithTheTop) {
   AshaSpec spec = Spec100();
   spec.cut = AshaSpec::Cut::kTop;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   std::vector<std::string> decisions;
   for (const DecisionRecord& record : AtTen(*rule, kNine)) decisions.push_back(record.decision);
   EXPECT_THAT(decisions, ElementsAre("continue", "stop", "continue", "stop", "stop", "continue",
@@ -84,7 +67,7 @@ TEST(AshaStopping, WorkedExampleWithTheTop) {
 }
 
 TEST(AshaStopping, FirstArrivalSaysSoAtEveryLevel) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   const RuleReport first{{1}, 10, .62};
   EXPECT_THAT(Words(rule->OnReport(first)), ElementsAre("continue no_rivals at 10"));
   AtTen(*rule, {});
@@ -96,7 +79,7 @@ TEST(AshaStopping, FirstArrivalSaysSoAtEveryLevel) {
 TEST(AshaStopping, TooFewRivalsIsAReasonToContinue) {
   AshaSpec spec = Spec100();
   spec.min_rivals = 3;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   // Trials 1 to 3 have 0, 1 and 2 earlier values; .4 is below the quantile of .5 .6 .7 (0.6333).
   std::vector<std::string> words;
   for (const DecisionRecord& record : AtTen(*rule, {.5, .4, .3, .4}))
@@ -106,7 +89,7 @@ TEST(AshaStopping, TooFewRivalsIsAReasonToContinue) {
 }
 
 TEST(AshaStopping, DecidesExactlyAtTheLevels) {
-  const auto rule = Make({.max_t = 100, .grace_period = 2, .reduction_factor = 2});
+  const auto rule = MakeRule(AshaSpec{.max_t = 100, .grace_period = 2, .reduction_factor = 2});
   std::vector<Steps> decided;
   for (Steps step = 1; step <= 9; ++step) {
     for (const DecisionRecord& record : rule->OnReport({{0}, step, 1.0}).records) {
@@ -147,7 +130,8 @@ TEST(AshaStopping, BadSettingsAreRefusedWithTheirPath) {
 }
 
 TEST(AshaStopping, OvershootSkipsTheLevelsAndEndsTheTrial) {
-  const auto rule = Make({.max_t = 9, .grace_period = 4, .reduction_factor = 2});  // 4, 8
+  const auto rule =
+      MakeRule(AshaSpec{.max_t = 9, .grace_period = 4, .reduction_factor = 2});  // 4, 8
   const Verdict verdict = rule->OnReport({{0}, 9, 0.5});
   EXPECT_THAT(Words(verdict), ElementsAre("skipped at 4", "skipped at 8"));
   EXPECT_EQ(verdict.decision, Decision::kStop);
@@ -158,7 +142,7 @@ TEST(AshaStopping, OvershootSkipsTheLevelsAndEndsTheTrial) {
 }
 
 TEST(AshaStopping, OnlyTheHighestLevelPassedIsDecidedAndTheOthersAreNeverFilled) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   rule->OnReport({{0}, 10, 0.1});
   const Verdict verdict = rule->OnReport({{1}, 35, 0.9});
   EXPECT_THAT(Words(verdict), ElementsAre("skipped at 10", "continue no_rivals at 30"));
@@ -171,7 +155,7 @@ TEST(AshaStopping, OnlyTheHighestLevelPassedIsDecidedAndTheOthersAreNeverFilled)
 }
 
 TEST(AshaStopping, EqualValuesAllContinueAndTheRecordsSaySo) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   std::vector<std::string> words;
   for (const DecisionRecord& record : AtTen(*rule, std::vector<double>(6, 0.5))) {
     words.push_back(Words(record));
@@ -184,7 +168,7 @@ TEST(AshaStopping, EqualValuesAllContinueAndTheRecordsSaySo) {
 }
 
 TEST(AshaStopping, MinimizeKeepsTheUsersSign) {
-  const auto rule = Make(Spec100(), Goal::kMinimize);
+  const auto rule = MakeRule(Spec100(), Goal::kMinimize);
   const std::vector<DecisionRecord> records = AtTen(*rule, {.9, 1.2, .8, 1.0, .7});
   std::vector<std::string> decisions;
   for (const DecisionRecord& record : records) decisions.push_back(record.decision);
@@ -201,8 +185,8 @@ TEST(AshaStopping, MirroredStreamsDecideAlike) {
     AshaSpec spec = Spec100();
     spec.cut = cut;
     spec.brackets = 3;
-    const auto up = Make(spec, Goal::kMaximize);
-    const auto down = Make(spec, Goal::kMinimize);
+    const auto up = MakeRule(spec, Goal::kMaximize);
+    const auto down = MakeRule(spec, Goal::kMinimize);
     CounterRandom random({.seed = 5, .trial = {0}, .redraw = 0, .name = "mirror"});
     for (int i = 0; i < 3000; ++i) {
       const TrialNumber trial{static_cast<int32_t>(random.NextBelow(300))};
@@ -224,8 +208,8 @@ TEST(AshaStopping, MirroredStreamsDecideAlike) {
 }
 
 TEST(AshaStopping, NanTrialsStopAtOnceAndDisturbNobody) {
-  const auto rule = Make(Spec100());
-  const auto clean = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
+  const auto clean = MakeRule(Spec100());
   const std::vector<DecisionRecord> records = AtTen(*rule, {kNan, .9, kNan, .1, .95});
   const std::vector<DecisionRecord> others = AtTen(*clean, {.9, .1, .95});
   EXPECT_EQ(Words(records[0]), "stop non_finite at 10");
@@ -240,7 +224,7 @@ TEST(AshaStopping, NanTrialsStopAtOnceAndDisturbNobody) {
 }
 
 TEST(AshaStopping, NonFiniteStopCountsInTheHighestLevelPassedElseTheLowestAhead) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   EXPECT_THAT(Words(rule->OnReport({{0}, 3, kInf})), ElementsAre("stop non_finite at 10"));
   EXPECT_THAT(Words(rule->OnReport({{1}, 95, -kInf})),
               ElementsAre("skipped at 10", "skipped at 30", "stop non_finite at 90"));
@@ -254,7 +238,7 @@ TEST(AshaStopping, NonFiniteStopCountsInTheHighestLevelPassedElseTheLowestAhead)
 TEST(AshaStopping, NonFiniteWorstCountsOnlyAtALevel) {
   AshaSpec spec = Spec100();
   spec.non_finite = AshaSpec::NonFinite::kWorst;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   EXPECT_EQ(rule->OnReport({{0}, 3, kNan}).decision, Decision::kContinue);
   const Verdict at_level = rule->OnReport({{0}, 10, kNan});
   EXPECT_EQ(at_level.reason, "non_finite");
@@ -267,7 +251,7 @@ TEST(AshaStopping, NonFiniteWorstCountsOnlyAtALevel) {
 TEST(AshaStopping, NonFiniteIgnoreIsAReportWithoutTheObjective) {
   AshaSpec spec = Spec100();
   spec.non_finite = AshaSpec::NonFinite::kIgnore;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   EXPECT_THAT(Words(rule->OnReport({{0}, 10, kNan})), IsEmpty());
   // The first report at or past 10 with the objective is the one at 11.
   const Verdict next = rule->OnReport({{0}, 11, 0.5});
@@ -278,7 +262,7 @@ TEST(AshaStopping, NonFiniteIgnoreIsAReportWithoutTheObjective) {
 }
 
 TEST(AshaStopping, AResumedAttemptPassesDecidedLevelsWithoutASecondRow) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   rule->OnReport({{0}, 10, 0.9});
   rule->OnReport({{0}, 12, 0.9});
   for (Steps step = 9; step <= 13; ++step) {  // lost at 12, resumed from a checkpoint at 8
@@ -295,7 +279,7 @@ TEST(AshaStopping, AResumedAttemptPassesDecidedLevelsWithoutASecondRow) {
 
 TEST(AshaStopping, DecidesAtTheFirstReportPastALevelThatHasTheObjective) {
   // Step 10 came without the objective, so the rule first hears of 11.
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   const Verdict verdict = rule->OnReport({{0}, 11, .7});
   EXPECT_THAT(Words(verdict), ElementsAre("continue no_rivals at 10"));
   EXPECT_EQ(verdict.records[0].step, 11);
@@ -304,7 +288,7 @@ TEST(AshaStopping, DecidesAtTheFirstReportPastALevelThatHasTheObjective) {
 TEST(AshaStopping, TrialsJoinBracketsByTheirWeights) {
   AshaSpec spec = Spec100();
   spec.brackets = 4;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   std::vector<int> counts(4);
   for (int32_t trial = 0; trial < 4900; ++trial) {
     ++counts.at(static_cast<size_t>(rule->BracketOf({trial})));
@@ -321,7 +305,7 @@ TEST(AshaStopping, TrialsJoinBracketsByTheirWeights) {
 TEST(AshaStopping, ABracketDropsItsFirstLevelsAndTheLastHasNone) {
   AshaSpec spec = Spec100();
   spec.brackets = 4;
-  const auto rule = Make(spec);
+  const auto rule = MakeRule(spec);
   const auto trial_of = [&](int32_t bracket) {
     TrialNumber trial{0};
     while (rule->BracketOf(trial) != bracket) ++trial.value;
@@ -341,7 +325,7 @@ TEST(AshaStopping, ABracketDropsItsFirstLevelsAndTheLastHasNone) {
 }
 
 TEST(AshaStopping, CutoffsOfHugeValuesStayFinite) {
-  const auto rule = Make(Spec100());
+  const auto rule = MakeRule(Spec100());
   const std::vector<DecisionRecord> records = AtTen(*rule, {-1.5e308, 1.5e308, 0});
   EXPECT_TRUE(std::isfinite(*records[2].cutoff));
 }
@@ -390,10 +374,10 @@ TEST(AshaStopping, ARuleRestoredAtAnyEventGoesOnAsTheOldOne) {
       spec.cut = cut;
       spec.brackets = 2;
       spec.min_rivals = 2;
-      const auto old_rule = Make(spec);
+      const auto old_rule = MakeRule(spec);
       std::vector<DecisionRecord> records;
       for (const RuleReport& report : MixedReports(/*seed=*/11, /*count=*/300)) {
-        const auto fresh = Make(spec);
+        const auto fresh = MakeRule(spec);
         fresh->Restore(records);
         const Verdict verdict = old_rule->OnReport(report);
         ExpectSame(verdict, fresh->OnReport(report));
@@ -410,8 +394,8 @@ TEST(AshaStopping, MirroredStreamsWithNonFiniteValuesDecideAlike) {
     AshaSpec spec = Spec100();
     spec.non_finite = policy;
     spec.brackets = 2;
-    const auto up = Make(spec, Goal::kMaximize);
-    const auto down = Make(spec, Goal::kMinimize);
+    const auto up = MakeRule(spec, Goal::kMaximize);
+    const auto down = MakeRule(spec, Goal::kMinimize);
     for (RuleReport report : MixedReports(/*seed=*/12, /*count=*/2000)) {
       Verdict a = up->OnReport(report);
       report.value = -report.value;
@@ -432,7 +416,6 @@ TEST(AshaStopping, FifoNeverStops) {
   EXPECT_EQ(verdict.decision, Decision::kContinue);
   EXPECT_THAT(verdict.records, IsEmpty());
   EXPECT_FALSE((*rule)->MaxStep().has_value());
-  EXPECT_THAT((*rule)->Levels(), IsEmpty());
 }
 
 }  // namespace

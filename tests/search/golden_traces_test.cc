@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "search/stopping_rule.h"
+#include "tests/search/rules.h"
 
 /// Decisions recorded from Ray Tune 2.60 and Optuna 5.0, event by event, against ours.
 ///
@@ -30,12 +31,6 @@ Json EventsOf(const std::string& name) {
 /// "t07" is trial 7.
 TrialNumber TrialOf(const Json& event) {
   return {std::stoi(event.at("trial").get<std::string>().substr(1))};
-}
-
-std::unique_ptr<StoppingRule> Make(const AshaSpec& spec, Goal goal) {
-  absl::StatusOr<std::unique_ptr<StoppingRule>> rule = MakeStoppingRule(spec, goal, /*seed=*/0);
-  EXPECT_TRUE(rule.ok()) << rule.status();
-  return *std::move(rule);
 }
 
 std::string WordOf(Decision decision) { return decision == Decision::kStop ? "STOP" : "CONTINUE"; }
@@ -61,7 +56,7 @@ class RayTrace : public ::testing::TestWithParam<RayFile> {};
 
 TEST_P(RayTrace, GivesTheSameDecisionsAndTheSameBitsOfEveryCutoff) {
   const auto& [name, goal, spec] = GetParam();
-  const auto rule = Make(spec, goal);
+  const auto rule = MakeRule(spec, goal);
   const double sign = goal == Goal::kMaximize ? 1 : -1;
   int compared = 0;
   for (const Json& event : EventsOf("ray_asha_trace_" + name + ".json")) {
@@ -108,7 +103,7 @@ class SkippedLevels : public ::testing::Test {
 };
 
 TEST_F(SkippedLevels, DifferFromRayOnlyByLateFillingAndWritesOnCompletion) {
-  const auto rule = Make(k100, Goal::kMaximize);
+  const auto rule = MakeRule(k100, Goal::kMaximize);
   std::vector<std::string> differences;
   int late_fillings = 0;
   int completions = 0;
@@ -171,7 +166,7 @@ TEST_P(OptunaTrace, GivesTheSameDecisionsBelowTheEnd) {
   const auto& [name, goal, base] = GetParam();
   AshaSpec spec = base;
   spec.cut = AshaSpec::Cut::kTop;
-  const auto rule = Make(spec, goal);
+  const auto rule = MakeRule(spec, goal);
   int decided = 0;
   for (const Json& event : EventsOf("optuna_sha_trace_" + name + ".json")) {
     if (event.at("op") != "report") continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/counter_random.h"
+#include "tests/search/rules.h"
 
 namespace rung {
 namespace {
@@ -21,12 +22,6 @@ using ::testing::SizeIs;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::unique_ptr<StoppingRule> Make(const MedianSpec& spec, Goal goal = Goal::kMaximize) {
-  absl::StatusOr<std::unique_ptr<StoppingRule>> rule = MakeStoppingRule(spec, goal, /*seed=*/0);
-  EXPECT_TRUE(rule.ok()) << rule.status();
-  return *std::move(rule);
-}
-
 constexpr MedianSpec Spec(Steps grace_period, int64_t min_rivals,
                           std::optional<Steps> max_t = std::nullopt) {
   return {.grace_period = grace_period, .min_rivals = min_rivals, .max_t = max_t};
@@ -35,7 +30,7 @@ constexpr MedianSpec Spec(Steps grace_period, int64_t min_rivals,
 constexpr MedianSpec kAny = Spec(1, 1);
 
 TEST(MedianStopping, ComparesTheBestValueWithTheMedianOfTheOthersMeans) {
-  const auto rule = Make(Spec(1, 2));
+  const auto rule = MakeRule(Spec(1, 2));
   // Means at step 2: trial 0 (.25 + .75) / 2 = .5, trial 1 .375, trial 2 (.5 + 0) / 2 = .25.
   for (const RuleReport& report :
        std::vector<RuleReport>{{{0}, 1, .25},
@@ -66,7 +61,7 @@ TEST(MedianStopping, ComparesTheBestValueWithTheMedianOfTheOthersMeans) {
 }
 
 TEST(MedianStopping, AnEarlierBestValueCountsAndAnEqualOneGoesOn) {
-  const auto rule = Make(kAny);
+  const auto rule = MakeRule(kAny);
   rule->OnReport({{0}, 1, .5});
   rule->OnReport({{0}, 2, .5});
   EXPECT_EQ(rule->OnReport({{1}, 1, .5}).decision, Decision::kContinue);  // equal
@@ -74,7 +69,7 @@ TEST(MedianStopping, AnEarlierBestValueCountsAndAnEqualOneGoesOn) {
 }
 
 TEST(MedianStopping, StopsNobodyBeforeTheGracePeriodNorBelowMinRivals) {
-  const auto rule = Make(Spec(3, 2));
+  const auto rule = MakeRule(Spec(3, 2));
   rule->OnReport({{0}, 2, 1});
   rule->OnReport({{0}, 3, 1});
   rule->OnReport({{1}, 2, 1});
@@ -85,14 +80,14 @@ TEST(MedianStopping, StopsNobodyBeforeTheGracePeriodNorBelowMinRivals) {
 }
 
 TEST(MedianStopping, MeansBeginAtTheGracePeriod) {
-  const auto rule = Make(Spec(2, 1));
+  const auto rule = MakeRule(Spec(2, 1));
   rule->OnReport({{0}, 1, -100});
   rule->OnReport({{0}, 2, 1});
   EXPECT_EQ(rule->OnReport({{1}, 2, .9}).records.at(0).cutoff, 1);
 }
 
 TEST(MedianStopping, OnlyTrialsThatReportedTheStepAreRivals) {
-  const auto rule = Make(kAny);
+  const auto rule = MakeRule(kAny);
   rule->OnReport({{0}, 1, 1});
   rule->OnReport({{0}, 5, 1});
   EXPECT_EQ(rule->OnReport({{1}, 3, 0}).decision, Decision::kContinue);
@@ -100,7 +95,7 @@ TEST(MedianStopping, OnlyTrialsThatReportedTheStepAreRivals) {
 }
 
 TEST(MedianStopping, ValuesThatAreNotFiniteAreAsIfNotReported) {
-  const auto rule = Make(Spec(1, 1, 9));
+  const auto rule = MakeRule(Spec(1, 1, 9));
   EXPECT_EQ(rule->OnReport({{0}, 1, kNan}).decision, Decision::kContinue);
   EXPECT_EQ(rule->OnReport({{1}, 1, 5}).decision, Decision::kContinue);  // no rival
   EXPECT_EQ(rule->OnReport({{0}, 2, -INFINITY}).decision, Decision::kContinue);
@@ -112,17 +107,17 @@ TEST(MedianStopping, ValuesThatAreNotFiniteAreAsIfNotReported) {
 }
 
 TEST(MedianStopping, EndsTrialsAtMaxTAndJudgesNobodyThere) {
-  const auto rule = Make(Spec(1, 1, 3));
+  const auto rule = MakeRule(Spec(1, 1, 3));
   EXPECT_EQ(rule->MaxStep(), 3);
   EXPECT_EQ(rule->OnReport({{0}, 3, 1}).reason, "max_t");
   const Verdict verdict = rule->OnReport({{1}, 3, 0});
   EXPECT_TRUE(verdict.trial_completed);
   EXPECT_THAT(verdict.records, IsEmpty());
-  EXPECT_EQ(Make(kAny)->MaxStep(), std::nullopt);
+  EXPECT_EQ(MakeRule(kAny)->MaxStep(), std::nullopt);
 }
 
 TEST(MedianStopping, AResumedAttemptIsNotJudgedAgainWhereItWas) {
-  const auto rule = Make(kAny);
+  const auto rule = MakeRule(kAny);
   rule->OnReport({{0}, 1, .2});
   rule->OnReport({{0}, 2, .2});
   rule->OnReport({{1}, 1, .9});
@@ -197,7 +192,7 @@ TEST(MedianStopping, AgreesWithItsDefinition) {
   for (int64_t seed = 0; seed < 30; ++seed) {
     const MedianSpec spec = Spec(1 + seed % 4, 1 + seed % 5);
     const Goal goal = seed % 2 == 0 ? Goal::kMaximize : Goal::kMinimize;
-    const auto rule = Make(spec, goal);
+    const auto rule = MakeRule(spec, goal);
     ByDefinition definition(spec, goal == Goal::kMaximize ? 1 : -1);
     std::map<int32_t, bool> stopped;
     for (const RuleReport& report : Stream(seed)) {
@@ -213,8 +208,8 @@ TEST(MedianStopping, AgreesWithItsDefinition) {
 
 TEST(MedianStopping, MirroredStreamsDecideAlike) {
   for (int64_t seed = 0; seed < 10; ++seed) {
-    const auto up = Make(Spec(2, 3), Goal::kMaximize);
-    const auto down = Make(Spec(2, 3), Goal::kMinimize);
+    const auto up = MakeRule(Spec(2, 3), Goal::kMaximize);
+    const auto down = MakeRule(Spec(2, 3), Goal::kMinimize);
     for (const RuleReport& report : Stream(seed)) {
       const Verdict a = up->OnReport(report);
       const Verdict b = down->OnReport({report.trial, report.step, -report.value});
@@ -228,12 +223,12 @@ TEST(MedianStopping, MirroredStreamsDecideAlike) {
 }
 
 TEST(MedianStopping, RestoredFromItsStopsAndTheStoredValuesItGoesOnAsBefore) {
-  const auto whole = Make(Spec(2, 3));
+  const auto whole = MakeRule(Spec(2, 3));
   EXPECT_TRUE(whole->NeedsHistory());
   std::vector<DecisionRecord> records;
   std::map<int32_t, std::vector<RuleReport>> stored;  // by trial, each in its own order
   for (const RuleReport& report : Stream(4)) {
-    const auto fresh = Make(Spec(2, 3));
+    const auto fresh = MakeRule(Spec(2, 3));
     fresh->Restore(records);
     for (const auto& [trial, reports] : stored) {
       for (const RuleReport& earlier : reports) fresh->Observe(earlier);

@@ -41,7 +41,9 @@ class PromotionRun {
  public:
   explicit PromotionRun(PromotionSetup setup) : setup_(std::move(setup)) {
     rule = *MakeStoppingRule(setup_.spec, setup_.goal, setup_.seed);
-    stops_ = rule->Levels();
+    stops_ = RungLevels({.max_t = setup_.spec.max_t,
+                         .grace_period = setup_.spec.grace_period,
+                         .reduction_factor = setup_.spec.reduction_factor});
     stops_.push_back(setup_.spec.max_t);
     free_ = setup_.workers;
   }
