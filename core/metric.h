@@ -17,6 +17,9 @@ struct MetricValue {
   int64_t count = 1;
 };
 
+/// How the reports of several ranks make one value.
+enum class Reduce { kRank0, kMean, kMin, kMax };
+
 /// Whether `a` and `b` are one value: equal, or both NaN.
 bool SameValue(double a, double b);
 

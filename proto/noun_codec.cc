@@ -26,12 +26,19 @@ constexpr EnumPairs<Decision, v1::Decision, 3> kDecisions{{
     {Decision::kStop, v1::DECISION_STOP},
     {Decision::kPause, v1::DECISION_PAUSE},
 }};
+constexpr EnumPairs<Reduce, v1::Reduce, 4> kReduces{{
+    {Reduce::kRank0, v1::REDUCE_RANK0},
+    {Reduce::kMean, v1::REDUCE_MEAN},
+    {Reduce::kMin, v1::REDUCE_MIN},
+    {Reduce::kMax, v1::REDUCE_MAX},
+}};
 
 }  // namespace
 
 v1::AttemptState ToProto(AttemptState state) { return WireOf(kAttemptStates, state); }
 v1::ExitCause ToProto(ExitCause cause) { return WireOf(kExitCauses, cause); }
 v1::Decision ToProto(Decision decision) { return WireOf(kDecisions, decision); }
+v1::Reduce ToProto(Reduce reduce) { return WireOf(kReduces, reduce); }
 
 v1::AttemptId ToProto(AttemptId id) {
   v1::AttemptId proto;
@@ -62,6 +69,10 @@ absl::StatusOr<AttemptState> FromProto(v1::AttemptState state) {
 }
 absl::StatusOr<ExitCause> FromProto(v1::ExitCause cause) {
   return CoreOf(kExitCauses, cause, "cause");
+}
+absl::StatusOr<Reduce> FromProto(v1::Reduce reduce) { return CoreOf(kReduces, reduce, "reduce"); }
+Decision FromProto(v1::Decision decision) {
+  return CoreOf(kDecisions, decision, "decision").value_or(Decision::kContinue);
 }
 
 }  // namespace rung

@@ -106,10 +106,8 @@ absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::ReportRequest& 
   if (!attempt.ok()) return attempt.status();
   const auto step = NumberFromProto("step", request.step(), 0, std::numeric_limits<int64_t>::max());
   if (!step.ok()) return step.status();
-  absl::StatusOr<std::vector<MetricValue>> metrics = FromProto(request.metrics());
-  if (!metrics.ok()) return metrics.status();
   return ClientReport{
-      .reply = reply, .attempt = *attempt, .step = *step, .metrics = *std::move(metrics)};
+      .reply = reply, .attempt = *attempt, .step = *step, .metrics = FromProto(request.metrics())};
 }
 
 absl::StatusOr<Event> EventFromProto(ReplyToken reply, const v1::KeepAliveRequest& request) {

@@ -138,7 +138,6 @@ struct AttemptExited {
   AttemptId attempt;
   ExitCause cause = ExitCause::kCompleted;
   std::optional<int32_t> exit_code;  ///< of the first rank that failed; 128 + signal for a signal
-  int32_t failed_rank = -1;          ///< −1: none
   std::string message;
   std::vector<std::pair<int32_t, std::string>> stderr_tails;  ///< (rank, last 64 KiB), failed ranks
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/experiment.h"
+#include "core/metric.h"
 #include "core/resources.h"
 #include "search/searcher.h"
 #include "search/space.h"
@@ -15,9 +16,6 @@
 
 /// The experiment document (INTERFACES.md §2) as data, read and checked by spec_json.cc alone.
 namespace rung {
-
-/// How the reports of several ranks make one value.
-enum class Reduce { kRank0, kMean, kMin, kMax };
 
 struct TrialTemplate {
   std::vector<std::string> command;  ///< `{name}` not yet replaced
@@ -57,8 +55,5 @@ struct ExperimentSpec {
   int32_t priority = 0;
   std::string owner;  ///< empty: the caller's login name
 };
-
-std::string_view ToString(Reduce reduce);
-std::optional<Reduce> ParseReduce(std::string_view word);
 
 }  // namespace rung

@@ -85,6 +85,9 @@ struct AnswerReport {
   std::string error;  ///< not empty: the report was refused and nothing changed
   std::chrono::milliseconds grace{0};
 };
+/// `error` of a report that is refused with `status`: the code in words, and why.
+std::string RefusalText(const absl::Status& status);
+
 struct AcknowledgeCheckpoint {
   uint64_t report_id = 0;
   AttemptId attempt;

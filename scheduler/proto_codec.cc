@@ -230,27 +230,13 @@ absl::StatusOr<Resources> FromProto(const v1::Resources& resources) {
       .milli_cpus = *cpus, .memory_bytes = *memory, .gpus = static_cast<int32_t>(*gpus)};
 }
 
-absl::StatusOr<std::vector<MetricValue>> FromProto(
+std::vector<MetricValue> FromProto(
     const google::protobuf::RepeatedPtrField<v1::MetricValue>& metrics) {
-  const auto count =
-      NumberFromProto("the number of metrics", metrics.size(), 1, int64_t{kMetricsPerReportMax});
-  if (!count.ok()) return count.status();
   std::vector<MetricValue> values;
   values.reserve(static_cast<size_t>(metrics.size()));
   for (const v1::MetricValue& metric : metrics) {
-    const std::string& name = metric.name();
-    if (const absl::Status valid = CheckMetricName(name); !valid.ok()) {
-      return absl::InvalidArgumentError(fmt::format("metrics: {}", std::string(valid.message())));
-    }
-    const auto weight =
-        NumberFromProto("metrics.count", metric.count(), 0, std::numeric_limits<int64_t>::max());
-    if (!weight.ok()) return weight.status();
-    for (const MetricValue& before : values) {
-      if (before.name != name) continue;
-      return absl::InvalidArgumentError(
-          fmt::format("metrics: \"{}\" is given twice in one report", name));
-    }
-    values.push_back({.name = name, .value = metric.value(), .count = *weight == 0 ? 1 : *weight});
+    const int64_t count = metric.count() == 0 ? 1 : metric.count();
+    values.push_back({.name = metric.name(), .value = metric.value(), .count = count});
   }
   return values;
 }

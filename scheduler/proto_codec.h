@@ -44,7 +44,8 @@ absl::StatusOr<ExperimentId> ExperimentFromProto(int64_t id);
 absl::StatusOr<TrialId> TrialFromProto(int64_t experiment, int32_t number);
 absl::StatusOr<AttemptId> FromProto(const v1::AttemptId& id);
 absl::StatusOr<Resources> FromProto(const v1::Resources& resources);
-absl::StatusOr<std::vector<MetricValue>> FromProto(
+/// The loop checks them (a count of 0 is 1).
+std::vector<MetricValue> FromProto(
     const google::protobuf::RepeatedPtrField<v1::MetricValue>& metrics);
 
 /// `text` if it is at most `bytes_max` long.

@@ -60,6 +60,11 @@ absl::Status LowerStep(const AttemptRow& attempt, Steps step, Steps last) {
 
 }  // namespace
 
+std::string RefusalText(const absl::Status& status) {
+  return fmt::format("{}: {}", absl::StatusCodeToString(status.code()),
+                     std::string(status.message()));
+}
+
 void Scheduler::State::On(const WorkerReport& e) {
   const WorkerRecord* worker = Heard(e.session);
   if (worker == nullptr) return;
@@ -77,8 +82,7 @@ void Scheduler::State::On(const WorkerReport& e) {
     answer.attempt = e.attempt;
     answer.step = e.step;
     answer.report_ids = {e.report_id};
-    answer.error = fmt::format("{}: {}", absl::StatusCodeToString(fresh.status().code()),
-                               std::string(fresh.status().message()));
+    answer.error = RefusalText(fresh.status());
     return Send(worker->row.name, std::move(answer));
   }
 

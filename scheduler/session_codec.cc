@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "proto/utf8.h"
 #include "scheduler/proto_codec.h"
 
 namespace rung {
@@ -93,14 +94,12 @@ absl::StatusOr<Event> Decode(SessionId session, const v1::WorkerReport& message)
   if (!rank.ok()) return rank.status();
   const absl::StatusOr<Steps> step = StepFromProto(message.step());
   if (!step.ok()) return step.status();
-  absl::StatusOr<std::vector<MetricValue>> metrics = FromProto(message.metrics());
-  if (!metrics.ok()) return metrics.status();
   return WorkerReport{.session = session,
                       .report_id = message.report_id(),
                       .attempt = *attempt,
                       .rank = *rank,
                       .step = *step,
-                      .metrics = *std::move(metrics)};
+                      .metrics = FromProto(message.metrics())};
 }
 
 absl::StatusOr<Event> Decode(SessionId session, const v1::CheckpointReported& message) {
@@ -136,8 +135,6 @@ absl::StatusOr<Event> Decode(SessionId session, const v1::AttemptExited& message
   if (!attempt.ok()) return attempt.status();
   const absl::StatusOr<ExitCause> cause = FromProto(message.cause());
   if (!cause.ok()) return cause.status();
-  const auto failed_rank = NumberFromProto("failed_rank", message.failed_rank(), -1, kRanksMax - 1);
-  if (!failed_rank.ok()) return failed_rank.status();
   const auto count =
       NumberFromProto("the number of stderr_tails", message.stderr_tails_size(), 0, kRanksMax);
   if (!count.ok()) return count.status();
@@ -145,8 +142,7 @@ absl::StatusOr<Event> Decode(SessionId session, const v1::AttemptExited& message
                       .attempt = *attempt,
                       .cause = *cause,
                       .exit_code = {},
-                      .failed_rank = message.failed_rank(),
-                      .message = message.message().substr(0, kMessageBytesMax),
+                      .message = ValidUtf8(message.message().substr(0, kMessageBytesMax)),
                       .stderr_tails = {}};
   if (message.has_exit_code()) event.exit_code = message.exit_code();
   for (const v1::LogTail& tail : message.stderr_tails()) {
@@ -170,20 +166,7 @@ v1::TrialTemplate TemplateToProto(const TrialTemplate& trial) {
   }
   proto.set_processes(trial.processes);
   *proto.mutable_per_process() = ToProto(trial.per_process);
-  switch (trial.reduce) {
-    case Reduce::kRank0:
-      proto.set_reduce(v1::REDUCE_RANK0);
-      break;
-    case Reduce::kMean:
-      proto.set_reduce(v1::REDUCE_MEAN);
-      break;
-    case Reduce::kMin:
-      proto.set_reduce(v1::REDUCE_MIN);
-      break;
-    case Reduce::kMax:
-      proto.set_reduce(v1::REDUCE_MAX);
-      break;
-  }
+  proto.set_reduce(ToProto(trial.reduce));
   proto.set_resumable(trial.resumable);
   proto.set_checkpoint_root(trial.checkpoint_root);
   proto.set_grace_ms(trial.grace.count());
@@ -305,7 +288,7 @@ v1::SchedulerMessage RefusedReport(const v1::WorkerReport& report, const absl::S
   answer.set_step(report.step());
   answer.add_report_ids(report.report_id());
   answer.set_decision(v1::DECISION_CONTINUE);
-  answer.set_error(std::string(error.message()));
+  answer.set_error(RefusalText(error));
   return message;
 }
 

@@ -17,9 +17,6 @@
 /// into these values; nothing else enters Runner::Step.
 namespace rung::worker {
 
-/// How the reports of several ranks make one value; the scheduler computes it.
-enum class Reduce { kRank0, kMean, kMin, kMax };
-
 /// One attempt as the scheduler wants it run.
 struct AttemptSpec {
   AttemptId attempt{};

@@ -14,40 +14,9 @@ constexpr int32_t kProcessesMax = 1'024;
 
 using std::chrono::milliseconds;
 
-absl::StatusOr<Reduce> ReduceFromProto(v1::Reduce reduce) {
-  switch (reduce) {
-    case v1::REDUCE_UNSPECIFIED:
-    case v1::REDUCE_RANK0:
-      return Reduce::kRank0;
-    case v1::REDUCE_MEAN:
-      return Reduce::kMean;
-    case v1::REDUCE_MIN:
-      return Reduce::kMin;
-    case v1::REDUCE_MAX:
-      return Reduce::kMax;
-    default:
-      return absl::InvalidArgumentError(
-          fmt::format("trial.reduce: this worker knows no {}", static_cast<int>(reduce)));
-  }
-}
-
-absl::StatusOr<Decision> DecisionFromProto(v1::Decision decision) {
-  switch (decision) {
-    case v1::DECISION_UNSPECIFIED:
-    case v1::DECISION_CONTINUE:
-      return Decision::kContinue;
-    case v1::DECISION_STOP:
-      return Decision::kStop;
-    case v1::DECISION_PAUSE:
-      return Decision::kPause;
-    default:  // an unknown decision word means continue (INTERFACES.md §3)
-      return Decision::kContinue;
-  }
-}
-
 absl::StatusOr<AttemptSpec> SpecFromProto(const v1::StartAttempt& start) {
   const v1::TrialTemplate& trial = start.trial();
-  const absl::StatusOr<Reduce> reduce = ReduceFromProto(trial.reduce());
+  const absl::StatusOr<Reduce> reduce = rung::FromProto(trial.reduce());
   if (!reduce.ok()) return reduce.status();
   if (trial.processes() < 1 || trial.processes() > kProcessesMax) {
     return absl::InvalidArgumentError(fmt::format("trial.processes: must be 1 to {}, found {}",
@@ -77,13 +46,11 @@ absl::StatusOr<AttemptSpec> SpecFromProto(const v1::StartAttempt& start) {
   return spec;
 }
 
-absl::StatusOr<std::optional<Event>> AnswerFromProto(const v1::AnswerReport& answer) {
-  const absl::StatusOr<Decision> decision = DecisionFromProto(answer.decision());
-  if (!decision.ok()) return decision.status();
+Event AnswerFromProto(const v1::AnswerReport& answer) {
   return ReportAnswered{.attempt = FromProto(answer.attempt()),
                         .step = answer.step(),
                         .report_ids = {answer.report_ids().begin(), answer.report_ids().end()},
-                        .decision = *decision,
+                        .decision = rung::FromProto(answer.decision()),
                         .error = answer.error(),
                         .grace = milliseconds(answer.grace_ms())};
 }
