@@ -79,7 +79,7 @@ TEST_F(AddressTest, SendsNothingUnencryptedBeyondThisMachineUnasked) {
 }
 
 TEST_F(AddressTest, SendsTheSecretOfTheTokenFileOverTcpAlone) {
-  Write("token", "# name:secret\n:nobody\nada:s3:cret\nbob:other\n");
+  Write("token", "# name:secret\nada:s3:cret\nbob:other\n");
   EXPECT_EQ(Resolve({.server = "host:7070", .token_file = {}, .insecure_network = true})->token,
             "s3:cret");
   EXPECT_EQ(Resolve({.server = "unix:/a", .token_file = {}})->token, "");
@@ -93,9 +93,8 @@ TEST_F(AddressTest, NamesATokenFileThatIsMissingOrWrong) {
   EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = file}).status().message(),
             "cannot read the token file '" + file + "'");
   Write("token", "no colon\n");
-  EXPECT_EQ(
-      Resolve({.server = "localhost:1", .token_file = {}}).status().message(),
-      "the token file '" + (folder_ / "token").string() + "' holds no line of the form name:secret");
+  EXPECT_EQ(Resolve({.server = "localhost:1", .token_file = {}}).status().message(),
+            (folder_ / "token").string() + ":1: must be name:secret");
 }
 
 }  // namespace
