@@ -1,15 +1,14 @@
 // Files of earlier versions are upgraded and keep what they hold.
 #include "storage/schema.h"
 
-#include <SQLiteCpp/Column.h>
 #include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/database_reader.h"
 #include "storage/sqlite_storage.h"
+#include "tests/storage/queries.h"
 #include "tests/storage/temporary_folder.h"
 
 namespace rung {
@@ -44,20 +43,7 @@ class SchemaTest : public testing::Test {
                               kApplicationId, version));
     database.exec(kRowsOfVersion1);
   }
-  /// Rows as the shell prints them, columns joined by `|`.
-  std::vector<std::string> Ask(const std::string& sql) {
-    SQLite::Database database(path_.native(), SQLite::OPEN_READONLY);
-    SQLite::Statement statement(database, sql);
-    std::vector<std::string> rows;
-    while (statement.executeStep()) {
-      std::string row;
-      for (int i = 0; i < statement.getColumnCount(); ++i) {
-        row += (i > 0 ? "|" : "") + statement.getColumn(i).getString();
-      }
-      rows.push_back(row);
-    }
-    return rows;
-  }
+  std::vector<std::string> Ask(const std::string& sql) { return AskFile(path_, sql); }
 
   TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / "rung.db";

@@ -1,13 +1,11 @@
 // The views for people, asked as `sqlite3 rung.db` would while the storage is open.
-#include <SQLiteCpp/Column.h>
-#include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Statement.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "storage/sqlite_storage.h"
+#include "tests/storage/queries.h"
 #include "tests/storage/sample_rows.h"
 #include "tests/storage/temporary_folder.h"
 
@@ -28,20 +26,7 @@ class ViewsTest : public testing::Test {
     const absl::Status status = storage_->Commit(BatchOf(writes));
     ASSERT_TRUE(status.ok()) << status;
   }
-  /// Rows as the shell prints them, columns joined by `|`.
-  std::vector<std::string> Ask(const std::string& sql) {
-    SQLite::Database database((folder_ / "rung.db").native(), SQLite::OPEN_READONLY);
-    SQLite::Statement statement(database, sql);
-    std::vector<std::string> rows;
-    while (statement.executeStep()) {
-      std::string row;
-      for (int i = 0; i < statement.getColumnCount(); ++i) {
-        row += (i > 0 ? "|" : "") + statement.getColumn(i).getString();
-      }
-      rows.push_back(row);
-    }
-    return rows;
-  }
+  std::vector<std::string> Ask(const std::string& sql) { return AskFile(folder_ / "rung.db", sql); }
 
   TemporaryFolder folder_;
   std::unique_ptr<SqliteStorage> storage_;
