@@ -32,7 +32,7 @@ struct TrialId {
 };
 
 /// One run of a trial. `attempt` counts from 0 and is the fencing token: what an older attempt
-/// reports after a newer one began is kept as evidence and decides nothing.
+/// reports after a newer one began is refused, and an event says so.
 struct AttemptId {
   TrialId trial;
   int32_t attempt = 0;

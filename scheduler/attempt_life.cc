@@ -43,9 +43,9 @@ void Scheduler::State::Assign(ExperimentRecord& experiment, TrialRecord& trial,
   row.processes = experiment.gang().processes;
   row.gpus = total.gpus;
   row.milli_cpus = total.milli_cpus;
+  row.memory_bytes = total.memory_bytes;
   row.started = now_.wall;
-  AttemptRecord attempt(std::move(row), experiment.trial_template().reduce, now_.mono);
-  attempt.incarnation = workers_.Find(worker)->incarnation;
+  AttemptRecord attempt(std::move(row), experiment.trial_template().reduce);
   BeginAttempt(experiment, trial, std::move(attempt));
   workers_.Hold(worker, total);
   LogEvent(trial.attempt->row.id, "attempt_assigned",
@@ -66,7 +66,7 @@ void Scheduler::State::AssignToClient(ExperimentRecord& experiment, TrialRecord&
   row.resume_step = given_back ? trial.row.last_step.value_or(0) : 0;
   row.started = now_.wall;
   row.lease_s = std::chrono::duration<double>(e.lease).count();
-  AttemptRecord attempt(std::move(row), Reduce::kRank0, now_.mono);
+  AttemptRecord attempt(std::move(row), Reduce::kRank0);
   attempt.client_lease = e.lease;
   BeginAttempt(experiment, trial, std::move(attempt));
   RenewClientLease(trial);
@@ -135,10 +135,10 @@ StopAttempt Scheduler::State::StopCommand(const ExperimentRecord& experiment,
   const bool paused = trial.attempt->told == Decision::kPause && !cancelled;
   stop.decision = paused ? Decision::kPause : Decision::kStop;
   stop.reason = paused ? "paused" : trial.row.reason;
-  // A trial that reached its end may still evaluate and save.
-  stop.grace = trial.row.state == TrialState::kCompleted ? trial_template.finish_grace
-                                                         : trial_template.grace;
   stop.at_once = cancelled || experiment.row.state == ExperimentState::kStopping;
+  // A trial that reached its end may still evaluate and save, unless all is to end now.
+  const bool may_finish = trial.row.state == TrialState::kCompleted && !stop.at_once;
+  stop.grace = may_finish ? trial_template.finish_grace : trial_template.grace;
   return stop;
 }
 
@@ -159,7 +159,7 @@ void Scheduler::State::EndAttempt(ExperimentRecord& experiment, TrialRecord& tri
   row.exit_code = end.exit_code;
   row.message = end.message;
   row.ended = now_.wall;
-  const double held_s = std::chrono::duration<double>(now_.mono - trial.attempt->assigned).count();
+  const double held_s = trial.attempt->HeldSeconds(now_.wall);
   row.gpu_s = row.gpus * held_s;
   row.cpu_s = static_cast<double>(row.milli_cpus) / 1000 * held_s;
   experiment.gpu_s_of_final_attempts += row.gpu_s;
@@ -257,6 +257,7 @@ void Scheduler::State::StopNow(ExperimentRecord& experiment, TrialRecord& trial)
   }
   StopAttempt stop = StopCommand(experiment, trial);
   stop.at_once = true;
+  stop.grace = experiment.trial_template().grace;
   Send(trial.attempt->row.workers, std::move(stop));
 }
 
@@ -296,7 +297,7 @@ void Scheduler::State::Promote(ExperimentRecord& experiment, TrialRecord& trial,
   }
   if (verdict.trial_completed) {
     // What it reported after that step counts no more than after any other end.
-    trial.attempt->finished_at = trial.attempt->FirstStepAtEnd(experiment.spec.metric, *max_step);
+    trial.attempt->finished_at = trial.attempt->FirstStepAtEnd(experiment.spec, *max_step);
     const Steps end = trial.attempt->finished_at.value_or(*max_step);
     trial.SupersedeAfter(end, experiment.spec, max_step);
   }

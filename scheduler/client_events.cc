@@ -11,8 +11,6 @@
 namespace rung {
 namespace {
 
-constexpr std::chrono::hours kClientLeaseMax{7 * 24};
-
 absl::Status NoSuchExperiment(ExperimentId id) {
   return absl::NotFoundError(
       fmt::format("there is no experiment {}: `rung list` shows those that exist", ToString(id)));
@@ -119,10 +117,6 @@ absl::Status Scheduler::State::CheckCanStart(const StartTrial& e,
         fmt::format("experiment {} has a trial template, so its workers start its trials: ask/tell "
                     "needs a document without the key `trial`",
                     ToString(e.experiment)));
-  }
-  if (e.lease <= std::chrono::milliseconds(0) || e.lease > kClientLeaseMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("lease: must be above 0 and at most 7 days, found {} ms", e.lease.count()));
   }
   if (experiment.row.state == ExperimentState::kPaused) {
     return absl::FailedPreconditionError(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -41,8 +42,8 @@ class ExperimentWatches::Stream final : public Reactor,
 
   void Poll(MonoTime now) {
     const absl::MutexLock lock(&mutex_);
-    const bool due = !sent_ || now - *sent_ >= watches_.config_.quiet_max ||
-                     (changed_ && now - *sent_ >= interval_);
+    const auto quiet_max = std::max(watches_.config_.quiet_max, interval_);
+    const bool due = !sent_ || now - *sent_ >= (changed_ ? interval_ : quiet_max);
     if (busy_ || ending_ || !due) return;
     // A pool without room is no error here: the next poll asks again.
     busy_ = watches_.pool_.Post([self = shared_from_this()] { self->Look(); }).ok();

@@ -22,7 +22,6 @@ class LeaseTable {
   /// Grants or renews: `holder` keeps its right until `deadline`.
   void Grant(const LeaseHolder& holder, MonoTime deadline);
   void Release(const LeaseHolder& holder);
-  bool Holds(const LeaseHolder& holder) const { return deadlines_.contains(holder); }
 
   /// Takes out those whose deadline is not after `now`, in the order of (deadline, holder).
   std::vector<LeaseHolder> TakeExpired(MonoTime now);

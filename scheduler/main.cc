@@ -84,12 +84,14 @@ absl::Status Complete(Flags& flags) {
   }
   flags.service.scheduler.lease = *lease;
   const auto kept = ParseDuration(flags.request_ids_kept);
-  if (!kept.ok() || *kept < std::chrono::hours(1)) {
-    return absl::InvalidArgumentError(
-        fmt::format("--request-ids-kept: must be a duration such as 24h, at least 1h, found \"{}\"",
-                    flags.request_ids_kept));
+  const auto hours =
+      kept.ok() ? std::chrono::floor<std::chrono::hours>(*kept) : std::chrono::hours(0);
+  if (hours < std::chrono::hours(1) || *kept != hours) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--request-ids-kept: must be whole hours such as 24h, at least 1h, found \"{}\"",
+        flags.request_ids_kept));
   }
-  flags.service.scheduler.request_ids_kept = std::chrono::duration_cast<std::chrono::hours>(*kept);
+  flags.service.scheduler.request_ids_kept = hours;
   flags.service.database = flags.database;
   return absl::OkStatus();
 }

@@ -39,12 +39,6 @@ constexpr std::array<Kind, 3> kKinds{{
 
 }  // namespace
 
-Resources Gang::Total() const {
-  return {.milli_cpus = per_process.milli_cpus * processes,
-          .memory_bytes = per_process.memory_bytes * processes,
-          .gpus = per_process.gpus * processes};
-}
-
 int64_t Gang::Slots() const {
   const Resources total = Total();
   if (total.gpus > 0) return total.gpus;

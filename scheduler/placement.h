@@ -17,7 +17,7 @@ struct Gang {
   int32_t processes = 1;
   Resources per_process;
 
-  Resources Total() const;
+  Resources Total() const { return per_process.Times(processes); }
   /// What the gang weighs when experiments share: its GPUs, or without GPUs its CPU shares (whole
   /// cores, rounded up), at least 1.
   int64_t Slots() const;

@@ -121,6 +121,7 @@ v1::Attempt ToProto(const AttemptRow& row) {
   proto.set_processes(row.processes);
   proto.set_gpus(row.gpus);
   proto.set_milli_cpus(row.milli_cpus);
+  proto.set_memory_bytes(row.memory_bytes);
   proto.set_started_us(row.started.us);
   SetIf(row.ended, [&](WallTime time) { proto.set_ended_us(time.us); });
   proto.set_gpu_seconds(row.gpu_s);

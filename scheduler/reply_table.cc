@@ -23,9 +23,4 @@ void ReplyTable::Answer(ReplyToken token, absl::StatusOr<ReplyValue> value) {
   callback(std::move(value));
 }
 
-size_t ReplyTable::waiting() const {
-  const absl::MutexLock lock(&mutex_);
-  return callbacks_.size();
-}
-
 }  // namespace rung

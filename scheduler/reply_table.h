@@ -21,10 +21,9 @@ class ReplyTable {
   ReplyToken Add(Callback callback);
   /// An unknown token is a bug of the scheduler (answered twice) and is ignored.
   void Answer(ReplyToken token, absl::StatusOr<ReplyValue> value);
-  size_t waiting() const;
 
  private:
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   uint64_t last_token_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<uint64_t, Callback> callbacks_ ABSL_GUARDED_BY(mutex_);
 };

@@ -121,10 +121,7 @@ absl::Status Scheduler::State::RestoreAttempt(ExperimentRecord& experiment, cons
   }
   if (row.exit_cause == ExitCause::kRefused) experiment.refused_by[row.workers] = row.message;
   experiment.gpu_s_of_final_attempts += row.gpu_s;
-  const std::chrono::microseconds held(now.wall.us - row.started.us);
-  AttemptRecord& attempt = trial->attempt.emplace(
-      row, experiment.trial_template().reduce,
-      now.mono - std::chrono::duration_cast<std::chrono::milliseconds>(held));
+  AttemptRecord& attempt = trial->attempt.emplace(row, experiment.trial_template().reduce);
   if (!attempt.live()) return absl::OkStatus();
   if (attempt.ask_tell()) {
     attempt.client_lease = LeaseOf(row);
@@ -198,7 +195,7 @@ void Scheduler::State::RestoreAnswers(ExperimentRecord& experiment, TrialRecord&
   attempt.open.StopWaiting();
   const std::optional<Steps> max_step = experiment.rule->MaxStep();
   if (trial.row.state == TrialState::kCompleted && max_step) {
-    attempt.finished_at = attempt.FirstStepAtEnd(experiment.spec.metric, *max_step);
+    attempt.finished_at = attempt.FirstStepAtEnd(experiment.spec, *max_step);
     if (!attempt.stopped_at) attempt.stopped_at = attempt.finished_at;
     if (!attempt.finished_at) return;
     trial.objective.erase(trial.objective.upper_bound(*attempt.finished_at), trial.objective.end());

@@ -153,8 +153,9 @@ Now Server::Present() {
   Now now = clock_();
   now.mono = running_time_.At(now.mono);
   if (const auto gap = running_time_.last_gap(); gap.count() > 0) {
-    spdlog::warn("the loop made no turn for {:.1f} s; that counts as nobody's silence",
-                 std::chrono::duration<double>(gap).count());
+    spdlog::warn(
+        "the loop made no turn for {:.1f} s more than it should; that counts as nobody's silence",
+        std::chrono::duration<double>(gap).count());
   }
   return now;
 }

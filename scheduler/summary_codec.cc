@@ -69,9 +69,11 @@ v1::Worker ToProto(const WorkerSummary& summary) {
   for (const AttemptRow& attempt : summary.attempts) {
     *proto.add_attempts() = ToProto(attempt.id);
     free.milli_cpus -= attempt.milli_cpus;
+    free.memory_bytes -= attempt.memory_bytes;
     free.gpus -= attempt.gpus;
   }
   free.milli_cpus = std::max<int64_t>(free.milli_cpus, 0);
+  free.memory_bytes = std::max<int64_t>(free.memory_bytes, 0);
   free.gpus = std::max(free.gpus, 0);
   *proto.mutable_free() = ToProto(free);
   return proto;

@@ -17,11 +17,9 @@
 namespace rung {
 
 struct AttemptRecord {
-  AttemptRecord(AttemptRow attempt_row, Reduce reduce, MonoTime since);
+  AttemptRecord(AttemptRow attempt_row, Reduce reduce);
 
   AttemptRow row;
-  MonoTime assigned;
-  std::string incarnation;  ///< of the worker when it was assigned; empty after a restart
   std::chrono::milliseconds client_lease{0};  ///< ask/tell; 0: a worker runs it
   OpenSteps open;
   /// The last repeats_kept_steps steps of this attempt, as stored.
@@ -38,8 +36,10 @@ struct AttemptRecord {
   bool live() const { return !IsFinal(row.state); }
   bool ask_tell() const { return row.workers.empty(); }
   std::optional<Steps> last_stored_step() const;
-  /// The first kept step that reaches R: R itself with the objective, or any beyond it.
-  std::optional<Steps> FirstStepAtEnd(const std::string& metric, Steps max_step) const;
+  /// How long it holds its resources, by the times that the database has. Never below 0.
+  double HeldSeconds(WallTime now) const;
+  /// The first kept step that reaches R: R itself with an objective that counts, or any beyond it.
+  std::optional<Steps> FirstStepAtEnd(const ExperimentSpec& spec, Steps max_step) const;
 };
 
 struct TrialRecord {
@@ -54,7 +54,7 @@ struct TrialRecord {
   int32_t next_attempt() const { return attempt ? attempt->row.id.attempt + 1 : 0; }
 
   /// Adds a value of the objective and sets best_value and best_step by `spec.best_by`. Non-finite
-  /// values are never best; of equals the first. `max_t` takes the first at or past `max_step`.
+  /// values are never best; of equals the first. `max_t` takes the one that reached `max_step`.
   void AddObjective(Steps step, double value, const ExperimentSpec& spec,
                     std::optional<Steps> max_step);
   /// Leaves out the values after `step`, which a resumed attempt makes anew.

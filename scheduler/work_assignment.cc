@@ -183,8 +183,7 @@ double Scheduler::State::GpuSecondsOf(const ExperimentRecord& experiment) const 
   double gpu_s = experiment.gpu_s_of_final_attempts;
   for (const TrialNumber number : experiment.live()) {
     const TrialRecord& trial = experiment.trials()[static_cast<size_t>(number.value)];
-    const std::chrono::duration<double> held = now_.mono - trial.attempt->assigned;
-    gpu_s += trial.attempt->row.gpus * held.count();
+    gpu_s += trial.attempt->row.gpus * trial.attempt->HeldSeconds(now_.wall);
   }
   return gpu_s;
 }

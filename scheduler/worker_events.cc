@@ -10,7 +10,6 @@
 namespace rung {
 namespace {
 
-constexpr size_t kLogTailBytesMax = 64 * 1024;
 constexpr int64_t kLastSeenWrittenEveryUs = 60'000'000;
 
 std::string NamesJson(const std::vector<std::string>& names) {
@@ -114,7 +113,6 @@ void Scheduler::State::Reconcile(WorkerRecord& worker, const std::vector<HeldAtt
 void Scheduler::State::ReconcileMissing(WorkerRecord& worker, ExperimentRecord& experiment,
                                         TrialRecord& trial, bool new_incarnation) {
   if (trial.attempt->row.state == AttemptState::kAssigned && !new_incarnation) {
-    trial.attempt->incarnation = worker.incarnation;
     Send(worker.row.name, StartCommand(experiment, trial));
   } else {
     LoseAttempt(experiment, trial, fmt::format("worker {} came back without it", worker.row.name));
@@ -125,6 +123,7 @@ void Scheduler::State::On(const WorkerDisconnected& e) {
   WorkerRecord* worker = workers_.FindSession(e.session);
   if (worker == nullptr) return;
   workers_.Disconnect(*worker);
+  if (worker->row.state == "connected") worker->row.state = "disconnected";
   worker->last_written = worker->row.last_seen;
   Touch(*worker);
   assign_work_ = true;  // what waits for it says so
@@ -242,10 +241,7 @@ void Scheduler::State::On(const AttemptExited& e) {
   for (int32_t rank = 0; rank < attempt.row.processes; ++rank) attempt.open.RankExited(rank);
   DrainSteps(experiment, trial);
 
-  for (const auto& [rank, text] : e.stderr_tails) {
-    const size_t cut = text.size() - std::min(text.size(), kLogTailBytesMax);
-    Log(LogTailRow{e.attempt, rank, text.substr(cut)});
-  }
+  for (const auto& [rank, text] : e.stderr_tails) Log(LogTailRow{e.attempt, rank, text});
   if (e.cause == ExitCause::kLost) {  // its checkpoint is not what it was
     DropCheckpoint(trial);
     LoseAttempt(experiment, trial, e.message);

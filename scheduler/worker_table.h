@@ -23,7 +23,9 @@ struct WorkerRecord {
 
   Resources total() const;
   /// Its lease runs: what it has is not lost, and it may come back.
-  bool alive() const { return row.state == "connected" || may_return; }
+  bool alive() const {
+    return row.state == "connected" || row.state == "disconnected" || may_return;
+  }
 };
 
 class WorkerTable {

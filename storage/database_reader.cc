@@ -336,8 +336,8 @@ absl::StatusOr<TrialDetail> DatabaseReader::GetTrial(TrialId id, WallTime now) c
             .front();
     auto attempts = Prepare(database,
                             fmt::format("SELECT {} FROM attempts WHERE experiment_id = ? AND"
-                                        " trial_number = ? ORDER BY attempt",
-                                        Columns<AttemptRow>()),
+                                        " trial_number = ? ORDER BY attempt DESC LIMIT {}",
+                                        Columns<AttemptRow>(), TrialDetail::kAttemptsMax),
                             id.experiment.value, id.number.value);
     while (attempts.executeStep()) {
       detail.attempts.push_back({Read<AttemptRow>(attempts), {}});
@@ -348,11 +348,16 @@ absl::StatusOr<TrialDetail> DatabaseReader::GetTrial(TrialId id, WallTime now) c
                                      " trial_number = ? AND attempt = ? ORDER BY rank",
                                      Columns<LogTailRow>()),
                          id.experiment.value, id.number.value);
+    size_t bytes = 0;
     for (AttemptDetail& attempt : detail.attempts) {
       tails.bind(3, attempt.attempt.id.attempt);
-      while (tails.executeStep()) attempt.log_tails.push_back(Read<LogTailRow>(tails));
+      while (bytes < TrialDetail::kTailBytesEnough && tails.executeStep()) {
+        attempt.log_tails.push_back(Read<LogTailRow>(tails));
+        bytes += attempt.log_tails.back().text.size();
+      }
       tails.reset();
     }
+    std::ranges::reverse(detail.attempts);
     return detail;
   });
 }
@@ -483,20 +488,6 @@ absl::StatusOr<std::optional<LogTailRow>> DatabaseReader::LastStderr(ExperimentI
         id.value);
     if (!statement.executeStep()) return std::nullopt;
     return Read<LogTailRow>(statement);
-  });
-}
-
-absl::StatusOr<std::optional<AttemptRow>> DatabaseReader::NewestAttempt(TrialId id) const {
-  using Result = absl::StatusOr<std::optional<AttemptRow>>;
-  return pool_->Read([&](SQLite::Database& database) -> Result {
-    RUNG_RETURN_IF_ERROR(CheckExists(database, id.experiment, id.number));
-    auto statement = Prepare(database,
-                             fmt::format("SELECT {} FROM attempts WHERE experiment_id = ? AND"
-                                         " trial_number = ? ORDER BY attempt DESC LIMIT 1",
-                                         Columns<AttemptRow>()),
-                             id.experiment.value, id.number.value);
-    if (!statement.executeStep()) return std::nullopt;
-    return Read<AttemptRow>(statement);
   });
 }
 

@@ -84,9 +84,15 @@ struct AttemptDetail {
   std::vector<LogTailRow> log_tails;  ///< by rank
 };
 
+/// Bounded, as it travels in one message: a trial that fails at once may have any number of
+/// attempts.
 struct TrialDetail {
+  static constexpr int32_t kAttemptsMax = 1'000;
+  /// Of attempts before that with which the tails reach this, the tails are left out.
+  static constexpr size_t kTailBytesEnough = size_t{2} << 20;
+
   TrialSummary summary;
-  std::vector<AttemptDetail> attempts;  ///< by number
+  std::vector<AttemptDetail> attempts;  ///< by number, the newest kAttemptsMax
 };
 
 enum class TrialOrder {
@@ -148,8 +154,6 @@ class DatabaseReader {
   absl::StatusOr<std::vector<WorkerSummary>> ListWorkers() const;
   /// The stderr of the first failed rank of the attempt that failed last; nullopt if none has.
   absl::StatusOr<std::optional<LogTailRow>> LastStderr(ExperimentId id) const;
-  /// The attempt with the highest number; nullopt if the trial has not been started.
-  absl::StatusOr<std::optional<AttemptRow>> NewestAttempt(TrialId id) const;
 
  private:
   class Pool;

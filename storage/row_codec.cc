@@ -99,6 +99,7 @@ struct Table<AttemptRow> {
     field("gpu_s", row.gpu_s);
     field("cpu_s", row.cpu_s);
     field("lease_s", row.lease_s);
+    field("memory_bytes", row.memory_bytes);
   }
 };
 

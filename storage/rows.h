@@ -64,9 +64,10 @@ struct AttemptRow {  // key: id
   std::string owner;                 ///< ask/tell: who holds the lease
   Steps resume_step = 0;
   int32_t processes = 1;
-  int32_t gpus = 0;        ///< of the whole gang
-  int64_t milli_cpus = 0;  ///< of the whole gang
-  WallTime started;        ///< when it was assigned
+  int32_t gpus = 0;          ///< of the whole gang
+  int64_t milli_cpus = 0;    ///< of the whole gang
+  int64_t memory_bytes = 0;  ///< of the whole gang; 0: not asked for
+  WallTime started;          ///< when it was assigned
   std::optional<WallTime> ended;
   double gpu_s = 0;               ///< GPUs held × seconds; set when the attempt is final
   double cpu_s = 0;               ///< CPU shares held × seconds; set when the attempt is final
@@ -94,8 +95,7 @@ struct StoredMetric {
 };
 
 /// Marks what later attempts replaced: the stored rows of attempts before `attempt` with step >
-/// `after_step`. They are kept, but out of curves, leaderboard and best. A row of an older attempt
-/// that arrives later (evidence) is marked by writing this again after it.
+/// `after_step`. They are kept, but out of curves, leaderboard and best.
 struct SupersedeMetrics {
   AttemptId attempt;
   Steps after_step = 0;
@@ -153,7 +153,7 @@ struct EventRow {
   ExperimentId experiment;  ///< 0: not of an experiment
   std::optional<TrialNumber> trial;
   std::optional<int32_t> attempt;
-  std::string kind;     ///< trial_created, attempt_started, attempt_exited, experiment_paused, …
+  std::string kind;     ///< trial_created, attempt_assigned, attempt_exited, experiment_paused, …
   std::string message;  ///< a sentence
   WallTime time;
   bool operator==(const EventRow&) const = default;

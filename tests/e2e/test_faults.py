@@ -115,8 +115,11 @@ def test_a_scheduler_that_was_stopped_blames_no_worker_for_the_silence(service: 
         eventually("it runs", lambda: service.rung("list", status=None).returncode == 0)
         experiment = service.submit(outage(steps=100, trials=2))
         eventually("reports", lambda: len(stored(service, experiment)) >= 6)
+        log = service.home / "logs" / "worker.log"
+        before = log.read_text().count("no session with")
         scheduler.send_signal(signal.SIGSTOP)
-        time.sleep(12)  # more than the lease, and long enough for the worker to hang up
+        # More than the lease: a worker hangs up after ten seconds of silence.
+        eventually("it hangs up", lambda: log.read_text().count("no session with") > before)
         scheduler.send_signal(signal.SIGCONT)
         assert service.wait(experiment) == "completed"
         assert len(stored(service, experiment)) == 2 * 100

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace rung {
@@ -38,6 +39,16 @@ TEST(PlaceGang, AcceptsAnExactFitAndRefusesOneMore) {
   EXPECT_TRUE(PlaceGang(GangOf(2, 2000, 0, 4LL << 30), workers).has_value());
   EXPECT_FALSE(PlaceGang(GangOf(2, 2001, 0), workers).has_value());
   EXPECT_FALSE(PlaceGang(GangOf(2, 2000, 0, (4LL << 30) + 1), workers).has_value());
+}
+
+TEST(PlaceGang, MemoryBeyondInt64IsMoreThanAnyWorkerHas) {
+  // 2^60 bytes each: 16 of them would wrap around to 0.
+  const Gang gang = GangOf(16, 10, 0, int64_t{1} << 60);
+  EXPECT_EQ(gang.Total().memory_bytes, std::numeric_limits<int64_t>::max());
+  const std::vector<WorkerOffer> workers{Worker("a", 4000, 0)};
+  EXPECT_FALSE(PlaceGang(gang, workers).has_value());
+  EXPECT_EQ(WhyNotPlaced(gang, workers),
+            "needs 8.59e+09 GiB of memory for 16 processes; the largest worker, a, has 8 GiB");
 }
 
 TEST(WhyNotPlaced, NamesTheLackAndTheLargestWorker) {

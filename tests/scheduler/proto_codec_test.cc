@@ -73,15 +73,18 @@ TEST(ProtoCodec, OptionalColumnsStayAbsent) {
 TEST(ProtoCodec, AWorkersFreeAmountsAreWhatItsAttemptsLeave) {
   WorkerSummary summary;
   summary.worker.milli_cpus = 4000;
+  summary.worker.memory_bytes = 100;
   summary.worker.gpus = 2;
   summary.worker.gpu_names = R"(["H200","H200"])";
   AttemptRow attempt;
   attempt.id = {.trial = {.experiment = {1}, .number = {0}}, .attempt = 0};
   attempt.milli_cpus = 1500;
+  attempt.memory_bytes = 30;
   attempt.gpus = 1;
   summary.attempts = {attempt};
   const v1::Worker proto = ToProto(summary);
   EXPECT_EQ(proto.free().milli_cpus(), 2500);
+  EXPECT_EQ(proto.free().memory_bytes(), 70);
   EXPECT_EQ(proto.free().gpus(), 1);
   EXPECT_THAT(proto.gpu_names(), ElementsAre("H200", "H200"));
   EXPECT_THAT(proto.attempts(), SizeIs(1));

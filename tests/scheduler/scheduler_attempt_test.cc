@@ -71,11 +71,9 @@ TEST_F(SchedulerAttempt, TheTailsOfFailedRanksAreKept) {
   exit.cause = ExitCause::kFailed;
   exit.exit_code = 137;
   exit.message = "rank 0 was killed";
-  exit.stderr_tails = {{0, std::string(70'000, 'x') + "the end"}};
+  exit.stderr_tails = {{0, "the end"}};
   world.Do(exit);
-  const std::string& text = world.storage.tables().log_tails.at({AttemptOf(e, 0), 0}).text;
-  EXPECT_EQ(text.size(), 65'536u);
-  EXPECT_TRUE(text.ends_with("the end"));
+  EXPECT_EQ(world.storage.tables().log_tails.at({AttemptOf(e, 0), 0}).text, "the end");
   EXPECT_EQ(world.AttemptAt(e, 0, 0).exit_code, 137);
   EXPECT_EQ(world.AttemptAt(e, 0, 0).message, "rank 0 was killed");
 }
@@ -179,9 +177,11 @@ TEST_F(SchedulerAttempt, AWorkerBackWithinItsLeaseLosesNothing) {
   Start(FifoSpecOf(1));
   world.Do(AttemptStarted{w1, AttemptOf(e, 0)});
   world.Do(WorkerDisconnected{w1});
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "disconnected");
   world.Advance(seconds(20));
   w1 = world.Connect("w1", kOneCpu, {{AttemptOf(e, 0), AttemptState::kRunning, 0}});
   EXPECT_THAT(world.Commands<Welcome>().at(0).keep, ElementsAre(AttemptOf(e, 0)));
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "connected");
   world.Advance(seconds(20));
   EXPECT_EQ(world.AttemptAt(e, 0, 0).state, AttemptState::kRunning);
 }

@@ -371,6 +371,42 @@ TEST_F(SchedulerPromotion, APausedExperimentIsNotDrained) {
   EXPECT_EQ(StateOf(0), "paused");
 }
 
+TEST_F(SchedulerPromotion, WithIgnoreALateNanAtTheEndDoesNotHideTheLossBehindIt) {
+  w1 = world.Connect("w1", Cpus(1));
+  ExperimentSpec spec = AshaSpecOf(3, kPromotion);
+  std::get<AshaSpec>(spec.scheduler).non_finite = AshaSpec::NonFinite::kIgnore;
+  e = world.Create(spec);
+  // Trial 0 does not listen: it goes on to R = 9 and beyond after its pause.
+  EXPECT_EQ(Report(Attempt(0), 1, .1), "pause paused");
+  EXPECT_EQ(Report(Attempt(0), 9, std::numeric_limits<double>::quiet_NaN()), "pause paused");
+  EXPECT_EQ(Report(Attempt(0), 10, .01), "pause paused");
+  EXPECT_EQ(Report(Attempt(0), 11, .001), "pause paused");
+  world.Exit(w1, Attempt(0), ExitCause::kStopped);
+  PauseAtOne(1, .4);
+  EXPECT_EQ(Report(Attempt(2), 1, .5), "pause paused");
+  world.Exit(w1, Attempt(2), ExitCause::kStopped);
+  // Promoted, it has ended already: at step 10, the first with a loss that counts.
+  EXPECT_EQ(StateOf(0), "completed");
+  EXPECT_EQ(world.TrialAt(e, 0).best_value, .01);
+  EXPECT_EQ(world.TrialAt(e, 0).best_step, 10);
+  ExpectARestartWouldChangeNothing(world);
+}
+
+TEST_F(SchedulerPromotion, ATrialAtItsEndIsNotGivenTimeToFinishWhenItsExperimentIsStopped) {
+  Begin(2, 2);
+  EXPECT_EQ(Report(Attempt(0), 9, .1), "stop max_t");
+  const std::vector<AnswerReport> answers = world.Commands<AnswerReport>();
+  ASSERT_THAT(answers, SizeIs(1));
+  EXPECT_EQ(answers[0].grace, std::chrono::minutes(10));
+  world.Do(StopExperiment{world.NextToken(), "", e});
+  const std::vector<StopAttempt> stops = world.Commands<StopAttempt>();
+  ASSERT_THAT(stops, SizeIs(2));
+  for (const StopAttempt& stop : stops) {
+    EXPECT_TRUE(stop.at_once);
+    EXPECT_EQ(stop.grace, std::chrono::seconds(30)) << ToString(stop.attempt);
+  }
+}
+
 TEST_F(SchedulerPromotion, StoppingAnExperimentCancelsItsPausedTrials) {
   Begin(9, 2);
   PauseAtOne(0, .3);

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "scheduler/event_queue.h"
@@ -151,7 +153,16 @@ TEST_F(ServerTest, AnswersLeaveOnlyAfterTheCommitThatTheyPromise) {
 TEST_F(ServerTest, AFullQueueRefusesTheCallerWhoMayTryAgain) {
   for (const uint64_t token : {1u, 2u, 3u, 4u}) ASSERT_TRUE(server_.Post(Create(token)).ok());
   EXPECT_EQ(server_.Post(Create(5)).code(), absl::StatusCode::kUnavailable);
-  server_.PostDisconnected(SessionId{1});  // past the limit, never lost
+}
+
+TEST(EventQueue, TakesTheEndOfASessionEvenWhenItIsFull) {
+  EventQueue queue(1);
+  EXPECT_TRUE(queue.Post(Tick{}));
+  EXPECT_FALSE(queue.Post(Tick{}));
+  EXPECT_TRUE(queue.PostLast(WorkerDisconnected{.session = {1}}));
+  const std::vector<Event> events = queue.Take(10, absl::ZeroDuration());
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<WorkerDisconnected>(events[1]));
 }
 
 TEST_F(ServerTest, AfterStopNothingIsTakenAnyMore) {
@@ -186,7 +197,10 @@ TEST_F(ServerTest, AFailedCommitReleasesNothingAndTheStateIsRebuilt) {
   server_.Stop();
   loop.join();
   EXPECT_THAT(storage_.tables().experiments, SizeIs(2));
-  EXPECT_EQ(storage_.tables().events.back().kind.empty(), false);
+  const std::vector<EventRow> events = storage_.tables().events;
+  const auto recovered = std::ranges::find(events, "storage_recovered", &EventRow::kind);
+  ASSERT_NE(recovered, events.end());
+  EXPECT_EQ(recovered->message, "commits failed: disk full");
 }
 
 TEST_F(ServerTest, CorruptionEndsTheLoopAndAnswersTheCallers) {

@@ -81,8 +81,6 @@ TEST_F(DatabaseReaderTest, UnknownIdsAreNotFoundAndNamed) {
             absl::NotFoundError("experiment 7 does not exist"));
   EXPECT_EQ(reader_->GetTrial(TrialOf(1, 3), kNow).status(),
             absl::NotFoundError("trial 1.3 does not exist"));
-  EXPECT_EQ(reader_->NewestAttempt(TrialOf(1, 3)).status(),
-            absl::NotFoundError("trial 1.3 does not exist"));
   EXPECT_EQ(reader_->ListTrials({.experiment = {7}, .states = {}, .page = {}}).status().code(),
             absl::StatusCode::kNotFound);
   EXPECT_EQ(
@@ -250,6 +248,29 @@ TEST_F(DatabaseReaderTest, GetTrialHasItsAttemptsWithTheirLogTails) {
                           LogTailRow{AttemptOf(1, 0, 1), 1, "second"}));
 }
 
+TEST_F(DatabaseReaderTest, GetTrialIsBoundedAndKeepsTheNewest) {
+  constexpr int32_t kAttempts = TrialDetail::kAttemptsMax + 2;
+  WriteBatch batch;
+  batch.Add(SampleExperiment(1));
+  batch.Add(SampleTrial(TrialOf(1, 0)));
+  for (int32_t attempt = 0; attempt < kAttempts; ++attempt) {
+    batch.Add(SampleAttempt(AttemptOf(1, 0, attempt)));
+    // Two thirds of what is enough: the newest two reach it.
+    if (attempt < kAttempts - 3) continue;
+    const std::string text(TrialDetail::kTailBytesEnough * 2 / 3, 'x');
+    batch.Add(LogTailRow{AttemptOf(1, 0, attempt), 0, text});
+  }
+  Commit(batch);
+  const auto trial = reader_->GetTrial(TrialOf(1, 0), kNow);
+  ASSERT_TRUE(trial.ok()) << trial.status();
+  ASSERT_EQ(trial->attempts.size(), 1'000u);
+  EXPECT_EQ(trial->attempts.front().attempt.id, AttemptOf(1, 0, 2));
+  EXPECT_EQ(trial->attempts.back().attempt.id, AttemptOf(1, 0, 1'001));
+  EXPECT_EQ(trial->attempts[999].log_tails.size(), 1u);
+  EXPECT_EQ(trial->attempts[998].log_tails.size(), 1u);
+  EXPECT_THAT(trial->attempts[997].log_tails, IsEmpty());
+}
+
 TEST_F(DatabaseReaderTest, TrialsBestFirstPageThroughTiesInfinitiesAndMissingValues) {
   Commit({SampleExperiment(1), TrialIn(TrialOf(1, 0), TrialState::kQueued, {}),
           TrialIn(TrialOf(1, 1), TrialState::kRunning, 0.1),
@@ -365,13 +386,6 @@ TEST_F(DatabaseReaderTest, LastStderrIsOfTheAttemptThatEndedLast) {
   EXPECT_EQ(reader_->LastStderr({1}).value()->text, "late");
 }
 
-TEST_F(DatabaseReaderTest, NewestAttemptIsTheHighestNumber) {
-  Commit({SampleExperiment(1), SampleTrial(TrialOf(1, 0))});
-  EXPECT_EQ(reader_->NewestAttempt(TrialOf(1, 0)).value(), std::nullopt);
-  Commit({SampleAttempt(AttemptOf(1, 0, 10)), SampleAttempt(AttemptOf(1, 0, 9))});
-  EXPECT_EQ(reader_->NewestAttempt(TrialOf(1, 0)).value()->id, AttemptOf(1, 0, 10));
-}
-
 TEST_F(DatabaseReaderTest, TokensOfOtherListsOrFiltersAndGarbageAreRefused) {
   Commit({SampleExperiment(1), SampleTrial(TrialOf(1, 0)), SampleTrial(TrialOf(1, 1))});
   const std::string token =
@@ -437,7 +451,7 @@ TEST_F(DatabaseReaderTest, AReadThatTakesTooLongEndsAndTheNextOneWorks) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto metrics = (*reader)->ListMetrics({{1}, {}, "none", false, {}});
   EXPECT_EQ(metrics.status().code(), absl::StatusCode::kDeadlineExceeded) << metrics.status();
-  EXPECT_TRUE((*reader)->NewestAttempt(TrialOf(1, 0)).ok());
+  EXPECT_TRUE((*reader)->GetTrial(TrialOf(1, 0), kNow).ok());
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ inline AttemptRow SampleAttempt(AttemptId id) {
   row.processes = 2;
   row.gpus = 4;
   row.milli_cpus = 2500;
+  row.memory_bytes = 3'000'000'000;
   row.started = WallTime{1'000'000};
   row.ended = WallTime{3'000'000};
   row.gpu_s = 8;

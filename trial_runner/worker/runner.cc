@@ -23,12 +23,6 @@ std::string DescribeExit(int32_t rank, int32_t exit_code, int32_t signal) {
   return fmt::format("rank {} exited with status {}", rank, exit_code);
 }
 
-Resources Demand(const AttemptSpec& spec) {
-  return {.milli_cpus = spec.per_process.milli_cpus * spec.processes,
-          .memory_bytes = spec.per_process.memory_bytes * spec.processes,
-          .gpus = spec.per_process.gpus * spec.processes};
-}
-
 }  // namespace
 
 Effects Runner::Step(const Event& event, MonoTime now) {
@@ -316,10 +310,10 @@ Runner::Attempt* Runner::FindRank(AttemptId id, int32_t rank) {
 }
 
 bool Runner::Fits(const AttemptSpec& spec) const {
-  Resources used = Demand(spec);
+  Resources used = spec.per_process.Times(spec.processes);
   for (const auto& [id, attempt] : attempts_) {
     if (!attempt.launched) continue;
-    const Resources held = Demand(attempt.spec);
+    const Resources held = attempt.spec.per_process.Times(attempt.spec.processes);
     used.milli_cpus += held.milli_cpus;
     used.memory_bytes += held.memory_bytes;
     used.gpus += held.gpus;
