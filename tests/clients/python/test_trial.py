@@ -196,7 +196,8 @@ def test_an_exception_in_a_report_leaves_its_answer_to_nobody(
     left.set()
     rung.checkpoint(1, "step-1")
     assert rung.report(2, accuracy=0.1, raise_on_stop=False) == "stop"
-    assert [list(request) for request in worker.requests] == [["report"], ["checkpoint"], ["report"]]
+    kinds = [list(request) for request in worker.requests]
+    assert kinds == [["report"], ["checkpoint"], ["report"]]
 
 
 def test_a_signal_handler_may_store_a_checkpoint_while_a_report_waits(
