@@ -9,14 +9,17 @@
 
 /// What clients ask for (service Tuner).
 namespace rung {
-namespace {
-
-absl::Status NoSuchExperiment(ExperimentId id) {
-  return absl::NotFoundError(
-      fmt::format("there is no experiment {}: `rung list` shows those that exist", ToString(id)));
+/// Of an experiment that is not here: OK if it has ended.
+absl::Status Scheduler::State::CheckHasEnded(ExperimentId id) const {
+  if (id.value < 1 || id > last_experiment_id_) {
+    return absl::NotFoundError(
+        fmt::format("there is no experiment {}: `rung list` shows those that exist", ToString(id)));
+  }
+  const auto why = not_loaded_.find(id);
+  if (why == not_loaded_.end()) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "experiment {} is not loaded, its rows are as they were: {}", ToString(id), why->second));
 }
-
-}  // namespace
 
 void Scheduler::State::On(const CreateExperiment& e) {
   if (AnswerRepeat(e.reply, e.request_id, "CreateExperiment")) return;
@@ -57,8 +60,10 @@ void Scheduler::State::On(const CreateExperiment& e) {
 void Scheduler::State::On(const StopExperiment& e) {
   if (AnswerRepeat(e.reply, e.request_id, "StopExperiment")) return;
   ExperimentRecord* experiment = FindExperiment(e.experiment);
-  const bool existed = e.experiment.value >= 1 && e.experiment <= last_experiment_id_;
-  if (experiment == nullptr && !existed) return Answer(e.reply, NoSuchExperiment(e.experiment));
+  if (experiment == nullptr) {
+    const absl::Status ended = CheckHasEnded(e.experiment);
+    if (!ended.ok()) return Answer(e.reply, ended);
+  }
   // Of an experiment that has ended the wish is fulfilled already.
   if (experiment != nullptr && experiment->row.state != ExperimentState::kStopping) {
     BeginStopping(*experiment, "stop_requested");
@@ -71,8 +76,10 @@ void Scheduler::State::On(const StopTrial& e) {
   if (AnswerRepeat(e.reply, e.request_id, "StopTrial")) return;
   const ExperimentId id = e.trial.experiment;
   ExperimentRecord* experiment = FindExperiment(id);
-  const bool existed = id.value >= 1 && id <= last_experiment_id_;
-  if (experiment == nullptr && !existed) return Answer(e.reply, NoSuchExperiment(id));
+  if (experiment == nullptr) {
+    const absl::Status ended = CheckHasEnded(id);
+    if (!ended.ok()) return Answer(e.reply, ended);
+  }
   if (experiment != nullptr) {
     TrialRecord* trial = experiment->Find(e.trial.number);
     if (trial == nullptr) {
@@ -93,9 +100,9 @@ void Scheduler::State::On(const StartTrial& e) {
   if (AnswerRepeat(e.reply, e.request_id, "StartTrial")) return;
   ExperimentRecord* experiment = FindExperiment(e.experiment);
   if (experiment == nullptr) {
-    const bool existed = e.experiment.value >= 1 && e.experiment <= last_experiment_id_;
-    if (existed) return Answer(e.reply, ExperimentFinished{});
-    return Answer(e.reply, NoSuchExperiment(e.experiment));
+    const absl::Status ended = CheckHasEnded(e.experiment);
+    if (!ended.ok()) return Answer(e.reply, ended);
+    return Answer(e.reply, ExperimentFinished{});
   }
   if (const absl::Status status = CheckCanStart(e, *experiment); !status.ok()) {
     return Answer(e.reply, status);
@@ -193,9 +200,7 @@ absl::StatusOr<Scheduler::State::Target> Scheduler::State::FindClientAttempt(Att
   ExperimentRecord* experiment = FindExperiment(id.trial.experiment);
   TrialRecord* trial = experiment == nullptr ? nullptr : experiment->Find(id.trial.number);
   if (experiment == nullptr) {
-    const bool existed =
-        id.trial.experiment.value >= 1 && id.trial.experiment <= last_experiment_id_;
-    if (!existed) return NoSuchExperiment(id.trial.experiment);
+    RUNG_RETURN_IF_ERROR(CheckHasEnded(id.trial.experiment));
     return absl::FailedPreconditionError(
         fmt::format("experiment {} has ended: attempt {} is over and nothing more is stored of it",
                     ToString(id.trial.experiment), ToString(id)));

@@ -32,6 +32,11 @@ absl::Status WithId(ExperimentId id, const absl::Status& status) {
           fmt::format("experiment {}: {}", ToString(id), std::string(status.message()))};
 }
 
+/// What the document asks for is not taken (any more); nothing is broken.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+}
+
 }  // namespace
 
 absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
@@ -47,12 +52,24 @@ absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const 
   for (const ExperimentSnapshot& experiment : snapshot.experiments) {
     const ExperimentId id = experiment.experiment.id;
     absl::StatusOr<ExperimentSpec> spec = parse(experiment.experiment.document);
-    if (!spec.ok()) return WithId(id, spec.status());
-    const absl::Status status = RestoreExperiment(experiment, now, *std::move(spec), objective);
-    if (!status.ok()) return WithId(id, status);
+    absl::Status status = spec.status();
+    if (status.ok()) status = RestoreExperiment(experiment, now, *std::move(spec), objective);
+    if (IsRefusal(status)) {
+      LeaveOut(id, status, now);
+    } else if (!status.ok()) {
+      return WithId(id, status);
+    }
   }
   assign_work_ = true;
   return absl::OkStatus();
+}
+
+void Scheduler::State::LeaveOut(ExperimentId id, const absl::Status& refusal, Now now) {
+  not_loaded_[id] = std::string(refusal.message());
+  Log(EventRow{id, std::nullopt, std::nullopt, "experiment_not_loaded",
+               fmt::format("this version does not take the document of experiment {}: {}",
+                           ToString(id), not_loaded_[id]),
+               now.wall});
 }
 
 absl::StatusOr<std::unique_ptr<ExperimentRecord>> Scheduler::State::MakeExperiment(
@@ -74,6 +91,7 @@ absl::StatusOr<std::unique_ptr<ExperimentRecord>> Scheduler::State::MakeExperime
 absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snapshot, Now now,
                                                  ExperimentSpec spec,
                                                  const ObjectiveReader& objective) {
+  // A refusal comes from here alone, before anything of the experiment is in the state.
   absl::StatusOr<std::unique_ptr<ExperimentRecord>> made =
       MakeExperiment(snapshot.experiment, std::move(spec));
   if (!made.ok()) return made.status();

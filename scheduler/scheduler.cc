@@ -18,6 +18,10 @@ absl::Status Scheduler::Restore(const Snapshot& snapshot, Now now, const SpecRea
   return state_->Restore(snapshot, now, parse, objective);
 }
 
+const std::map<ExperimentId, std::string>& Scheduler::not_loaded() const {
+  return state_->not_loaded();
+}
+
 Output Scheduler::Step(const Event& event, Now now) { return state_->Step(event, now); }
 
 std::string Scheduler::Describe() const { return state_->Describe(); }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,10 +40,15 @@ class Scheduler {
   Scheduler& operator=(Scheduler&&) noexcept;
 
   /// Rebuilds the state from storage; leases start anew at `now`. `parse` reads a stored document
-  /// and `objective` is Storage::LoadObjective, asked where a stopping rule needs it. Errors: those
-  /// of the two, with the experiment's id.
+  /// and `objective` is Storage::LoadObjective, asked where a stopping rule needs it. An experiment
+  /// whose document `parse` or the searcher refuses, as another version of rung may, is left out:
+  /// the others go on. Errors: DATA_LOSS, and those of `objective`, with the experiment's id.
   absl::Status Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
                        const ObjectiveReader& objective);
+
+  /// The experiments that Restore left out, and why. Their rows stay as they are, so that a version
+  /// that takes them goes on with them; until then their processes are ended and calls are refused.
+  const std::map<ExperimentId, std::string>& not_loaded() const;
 
   Output Step(const Event& event, Now now);
 

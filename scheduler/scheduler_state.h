@@ -33,6 +33,7 @@ class Scheduler::State {
                        const ObjectiveReader& objective);
   Output Step(const Event& event, Now now);
   std::string Describe() const;
+  const std::map<ExperimentId, std::string>& not_loaded() const { return not_loaded_; }
 
  private:
   /// An attempt that is its trial's newest; both null where it is not.
@@ -71,6 +72,7 @@ class Scheduler::State {
   bool AnswerRepeat(ReplyToken token, const std::string& request_id, const std::string& method);
   void Remember(const std::string& request_id, const std::string& method, std::string answer);
   absl::StatusOr<ReplyValue> AnswerOf(const RequestRow& request);
+  absl::Status CheckHasEnded(ExperimentId id) const;
   absl::Status CheckCanStart(const StartTrial& e, const ExperimentRecord& experiment) const;
   TrialRecord* NextForClient(ExperimentRecord& experiment);
   absl::StatusOr<Target> FindClientAttempt(AttemptId id);
@@ -173,6 +175,7 @@ class Scheduler::State {
   void LogEvent(AttemptId attempt, std::string kind, std::string message);
 
   // restore.cc
+  void LeaveOut(ExperimentId id, const absl::Status& refusal, Now now);
   static absl::StatusOr<std::unique_ptr<ExperimentRecord>> MakeExperiment(ExperimentRow row,
                                                                           ExperimentSpec spec);
   absl::Status RestoreExperiment(const ExperimentSnapshot& snapshot, Now now, ExperimentSpec spec,
@@ -187,6 +190,7 @@ class Scheduler::State {
   SchedulerConfig config_;
   ExperimentId last_experiment_id_;
   std::map<ExperimentId, std::unique_ptr<ExperimentRecord>> experiments_;
+  std::map<ExperimentId, std::string> not_loaded_;  ///< and why
   WorkerTable workers_;
   LeaseTable leases_;
   RequestTable requests_;

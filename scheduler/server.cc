@@ -61,6 +61,9 @@ absl::Status Server::Restore() {
   RUNG_RETURN_IF_ERROR(scheduler.Restore(
       *snapshot, Present(), ParseExperimentSpec,
       [this](ExperimentId experiment) { return storage_.LoadObjective(experiment); }));
+  for (const auto& [id, why] : scheduler.not_loaded()) {
+    spdlog::error("experiment {} is not loaded, its rows are as they were: {}", ToString(id), why);
+  }
   scheduler_ = std::move(scheduler);
   return absl::OkStatus();
 }

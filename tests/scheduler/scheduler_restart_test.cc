@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/scheduler/decision_replay.h"
 #include "tests/scheduler/scheduler_world.h"
 #include "tests/scheduler/sim_worker.h"
@@ -11,6 +13,8 @@
 namespace rung {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
 using Variant = AshaSpec::Variant;
 
 /// What must not depend on a restart, as text.
@@ -139,6 +143,41 @@ TEST(SchedulerRestart, ADrainGoesOnWhereverItIsKilled) {
   ExperimentSpec spec = AshaSpecOf(2, Variant::kPromotion);
   std::get<AshaSpec>(spec.scheduler).brackets = 2;
   ExpectSameAtEveryKill(spec, 1);
+}
+
+TEST(SchedulerRestart, AnExperimentWhoseDocumentIsRefusedStopsNoOther) {
+  World world;
+  const Resources two{.milli_cpus = 2000, .memory_bytes = 0, .gpus = 0};
+  SessionId w1 = world.Connect("w1", two);
+  const ExperimentId refused = world.Create(FifoSpecOf(1));
+  const ExperimentId other = world.Create(FifoSpecOf(1));
+  for (const ExperimentId id : {refused, other}) world.Do(AttemptStarted{w1, AttemptOf(id, 0)});
+  world.refused_document = world.ExperimentAt(refused).document;
+  world.Restart();
+  w1 = world.Connect("w1", two,
+                     {{AttemptOf(refused, 0), AttemptState::kRunning, 0},
+                      {AttemptOf(other, 0), AttemptState::kRunning, 0}});
+  EXPECT_THAT(world.Commands<Welcome>().at(0).keep, ElementsAre(AttemptOf(other, 0)));
+  EXPECT_EQ(world.storage.tables().events.back().kind, "worker_connected");
+  world.Exit(w1, AttemptOf(other, 0));
+  EXPECT_EQ(world.ExperimentAt(other).state, ExperimentState::kCompleted);
+
+  // Its rows are as they were, and whoever asks is told why nothing comes of it.
+  EXPECT_EQ(world.ExperimentAt(refused).state, ExperimentState::kActive);
+  const ReplyToken token = world.NextToken();
+  world.Do(StopExperiment{token, "", refused});
+  EXPECT_EQ(world.ReplyTo(token).status(),
+            absl::FailedPreconditionError(
+                "experiment 1 is not loaded, its rows are as they were: space: refused"));
+  const auto& events = world.storage.tables().events;
+  EXPECT_EQ(std::ranges::count(events, "experiment_not_loaded", &EventRow::kind), 1);
+
+  // A version that takes the document goes on with it.
+  world.refused_document.clear();
+  world.Restart();
+  world.Connect("w1", two);
+  ASSERT_THAT(world.Commands<StartAttempt>(), SizeIs(1));
+  EXPECT_EQ(world.Commands<StartAttempt>()[0].attempt, AttemptOf(refused, 0, 1));
 }
 
 }  // namespace

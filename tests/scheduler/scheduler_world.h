@@ -43,8 +43,9 @@ class World {
     scheduler_ = Scheduler(config_);
     const absl::Status status = scheduler_.Restore(
         *storage.Load(), now,
-        [this](std::string_view document) {
-          return absl::StatusOr<ExperimentSpec>(specs_.at(std::string(document)));
+        [this](std::string_view document) -> absl::StatusOr<ExperimentSpec> {
+          if (document == refused_document) return absl::InvalidArgumentError("space: refused");
+          return specs_.at(std::string(document));
         },
         [this](ExperimentId experiment) { return storage.LoadObjective(experiment); });
     ASSERT_TRUE(status.ok()) << status;
@@ -154,6 +155,7 @@ class World {
 
   MemoryStorage storage;
   std::function<void(const WriteBatch&)> on_commit;
+  std::string refused_document;  ///< by Restart, as a version of other rules would
   std::vector<Message> messages;
   Now now{MonoTime(std::chrono::hours(1)), WallTime{1'700'000'000'000'000}};
 
