@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-constexpr std::string_view kForm = "must be name:secret";
+constexpr char kForm[] = "must be name:secret";
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 bool IsVisibleAscii(char c) { return c > 0x20 && c < 0x7F; }
@@ -54,7 +54,7 @@ class TokenLines {
       absl::StatusOr<Token> token = ParseToken(line);
       if (token.ok()) return *std::move(token);
       return absl::FailedPreconditionError(
-          fmt::format("{}:{}: {}", file_, number_, token.status().message()));
+          fmt::format("{}:{}: {}", file_, number_, std::string(token.status().message())));
     }
     return std::nullopt;
   }

@@ -170,7 +170,8 @@ int Main(int argc, char** argv) {
   if (!options.memory.empty()) {
     const absl::StatusOr<int64_t> bytes = ParseSize(options.memory);
     if (!bytes.ok()) {
-      return Fail(kWrongUsage, fmt::format("--memory: {}", bytes.status().message()));
+      const std::string why(bytes.status().message());
+      return Fail(kWrongUsage, "--memory: " + why);
     }
     if (*bytes == 0) return Fail(kWrongUsage, "--memory: must be more than 0B");
     overrides.memory_bytes = *bytes;
