@@ -36,16 +36,19 @@ TEST(ProtoCodec, AttemptIdsReadBackAndOutOfRangeOnesAreNamed) {
             "trial_number: must be from 0 to 2147483647, found -1");
 }
 
-TEST(ProtoCodec, NamesOfMetricsAreChecked) {
+TEST(ProtoCodec, AMetricWithoutACountCountsOnce) {
   google::protobuf::RepeatedPtrField<v1::MetricValue> metrics;
-  metrics.Add()->set_name(std::string("a\0b", 3));
-  EXPECT_EQ(FromProto(metrics).status().message(),
-            "metrics: a name must have no control character, found U+0000 after 'a'");
-  metrics[0].set_name(std::string(257, 'x'));
-  EXPECT_EQ(FromProto(metrics).status().message(),
-            "metrics: a name must have 1 to 256 bytes, found 257");
-  metrics[0].set_name("a");
-  EXPECT_TRUE(FromProto(metrics).ok());
+  metrics.Add()->set_name("loss");
+  v1::MetricValue& weighted = *metrics.Add();
+  weighted.set_name("accuracy");
+  weighted.set_value(0.5);
+  weighted.set_count(32);
+  const std::vector<MetricValue> read = FromProto(metrics);
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_EQ(read[0].name, "loss");
+  EXPECT_EQ(read[0].count, 1);
+  EXPECT_EQ(read[1].value, 0.5);
+  EXPECT_EQ(read[1].count, 32);
 }
 
 TEST(ProtoCodec, StatusesKeepTheirCodeAndAreCutToFitATrailer) {

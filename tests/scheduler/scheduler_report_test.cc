@@ -115,6 +115,7 @@ TEST_F(SchedulerReport, MalformedReportsAreRefused) {
   Start(FifoSpecOf(1));
   EXPECT_THAT(Told(0, 0, 0.5).error, HasSubstr("from 1; found 0"));
   EXPECT_THAT(Told(0, 1, 0.5, "").error, HasSubstr("a name must have 1 to 256 bytes, found 0"));
+  EXPECT_THAT(Told(0, 1, 0.5, std::string("a\0b", 3)).error, HasSubstr("found U+0000 after 'a'"));
   EXPECT_THAT(world.Report(w1, AttemptOf(e, 0), 1, 0.5, "loss", 1)->error,
               HasSubstr("ranks 0 to 0, found 1"));
   WorkerReport twice;
