@@ -280,7 +280,6 @@ TEST_F(SchedulerClient, AskTellIsRefusedWhereWorkersRunTheTrials) {
   EXPECT_THAT(Ask(e).status().message(), HasSubstr("without the key `trial`"));
   EXPECT_THAT(Tell(AttemptOf(e, 0), 1, 0.5).status().message(), HasSubstr("RUNG_SOCKET"));
   const ExperimentId ask = world.Create(AskTellSpecOf(1));
-  EXPECT_EQ(Ask(ask, "", seconds(0)).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Ask(ExperimentId{77}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Tell(AttemptOf(ask, 0), 1, 0.5).status().code(), absl::StatusCode::kNotFound);
 }

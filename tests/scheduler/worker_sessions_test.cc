@@ -46,7 +46,8 @@ TEST_F(ServiceTest, AWorkerIsWelcomedAndRunsATrialToItsEnd) {
   report.mutable_report()->set_report_id(8);
   report.mutable_report()->set_rank(-1);
   worker.Write(report);
-  EXPECT_EQ(worker.Read().answer_report().error(), "rank: must be from 0 to 1023, found -1");
+  EXPECT_EQ(worker.Read().answer_report().error(),
+            "INVALID_ARGUMENT: rank: must be from 0 to 1023, found -1");
 
   v1::WorkerMessage exited;
   *exited.mutable_attempt_exited()->mutable_attempt() = attempt;
