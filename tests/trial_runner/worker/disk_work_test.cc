@@ -28,6 +28,7 @@ class DiskWorkTest : public ::testing::Test {
     disk_->Run(lane, [this, number] { return [this, number] { done_.push_back(number); }; });
   }
   void AwaitDone(size_t count) {
+    io_.restart();  // it stops when nothing is left to do
     const auto work = boost::asio::make_work_guard(io_);
     while (done_.size() < count) io_.run_one();
   }
