@@ -54,7 +54,11 @@ def _recorded_addresses(record: pathlib.Path) -> List[str]:
 
 
 def local_token() -> str:
-    """The secret of the first line `name:secret` of the token file; `#` begins a comment."""
+    """The secret of the token file's first token, by the rules of proto/token.h.
+
+    Raises: RungError UNAUTHENTICATED without the file, FAILED_PRECONDITION naming the line that is
+        not `name:secret`, or the file that holds none.
+    """
     file = home() / "token"
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -62,10 +66,17 @@ def local_token() -> str:
         raise RungError(
             "UNAUTHENTICATED", f"a TCP address needs a token: pass token=…, or put it into {file}"
         ) from None
-    for line in lines:
-        name, _, secret = line.rstrip(" \r").partition(":")
-        if name and secret and not name.startswith("#"):
+    for number, line in enumerate(lines, 1):
+        token = line.rstrip(" \t\r")
+        if not token or token.startswith("#"):
+            continue
+        name, _, secret = token.partition(":")
+        if name and secret and all("!" <= character <= "~" for character in secret):
             return secret
+        raise RungError(
+            "FAILED_PRECONDITION",
+            f"{file}:{number}: must be name:secret, the secret of visible ASCII characters",
+        )
     raise RungError(
         "FAILED_PRECONDITION", f"the token file {file} holds no line of the form name:secret"
     )

@@ -43,16 +43,29 @@ def test_the_three_forms_are_taken_and_others_refused() -> None:
 
 
 def test_the_secret_is_that_of_the_first_line_that_is_no_comment(home: pathlib.Path) -> None:
-    (home / "token").write_text("# name:secret\n:nobody\nada:s3:cret\r\nbob:other\n")
+    (home / "token").write_text("# name:secret\n \t\nada:s3:cret \r\nbob:other\n")
     assert address.local_token() == "s3:cret"
 
 
 def test_a_token_file_that_is_missing_or_wrong_is_named(home: pathlib.Path) -> None:
     with pytest.raises(RungError, match=f"put it into {home / 'token'}"):
         address.local_token()
-    (home / "token").write_text("no colon\n# ada:secret\n")
+    (home / "token").write_text("# ada:secret\n\n")
     with pytest.raises(RungError, match="holds no line of the form name:secret"):
         address.local_token()
+
+
+@pytest.mark.parametrize("line", ["no colon", ":secret", "ada:", "ada:two words", "ada:caf\u00e9"])
+def test_a_line_that_is_no_token_is_named_without_its_secret(
+    home: pathlib.Path, line: str
+) -> None:
+    (home / "token").write_text(f"# tokens\n{line}\nbob:other\n", encoding="utf-8")
+    with pytest.raises(RungError) as refused:
+        address.local_token()
+    assert refused.value.code == "FAILED_PRECONDITION"
+    assert str(refused.value) == (
+        f"{home / 'token'}:2: must be name:secret, the secret of visible ASCII characters"
+    )
 
 
 def test_the_local_service_is_where_its_record_says(home: pathlib.Path) -> None:
