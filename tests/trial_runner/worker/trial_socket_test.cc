@@ -196,7 +196,7 @@ TEST_F(TrialSocketTest, WithoutADescriptorItWaitsAndAcceptsLater) {
   used_up.rlim_cur = static_cast<rlim_t>(lowest_free);
   setrlimit(RLIMIT_NOFILE, &used_up);
   int turns = 0;
-  while (turns < 100 && io_.poll() > 0) ++turns;
+  while (turns < 100 && io_.poll_one() > 0) ++turns;
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_LT(turns, 100);  // else it would run for ever
   std::string answer;
