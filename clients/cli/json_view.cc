@@ -115,6 +115,7 @@ Json ToJson(const pb::Attempt& a) {
               {"processes", a.processes()},
               {"gpus", a.gpus()},
               {"milli_cpus", a.milli_cpus()},
+              {"memory_bytes", a.memory_bytes()},
               {"started_us", a.started_us()},
               {"ended_us", Maybe(a.has_ended_us(), a.ended_us())},
               {"gpu_s", ToJson(a.gpu_seconds())},
