@@ -297,10 +297,12 @@ void Agent::OnFetchLog(const v1::FetchLog& fetch) {
   }
   const AttemptId attempt = FromProto(fetch.attempt());
   const std::filesystem::path folder = home_.LogFolder(attempt);
+  const bool running = gangs_.contains(attempt);
   uploads_.Start(fetch.fetch_id(), ToString(attempt),
                  {.files = {folder / WorkerHome::StdoutName(fetch.rank()),
                             folder / WorkerHome::StderrName(fetch.rank())},
-                  .follow = fetch.follow() && gangs_.contains(attempt)});
+                  .running = running,
+                  .follow = fetch.follow() && running});
 }
 
 void Agent::SendHeartbeats() {

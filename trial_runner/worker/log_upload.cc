@@ -49,7 +49,7 @@ void LogUploads::Start(uint64_t fetch_id, const std::string& attempt, LogSource 
   upload->attempt = attempt;
   upload->files_final = !source.follow;
   std::error_code error;
-  if (!std::filesystem::exists(source.files.front(), error)) {
+  if (!source.running && !std::filesystem::exists(source.files.front(), error)) {
     upload->error = fmt::format("this worker has no log '{}'", source.files.front().string());
   }
   if (uploads_.size() >= kUploadsMax) {
@@ -93,10 +93,7 @@ void LogUploads::Run(Upload& upload) {
   request.set_fetch_id(upload.fetch_id);
   request.set_error(upload.error);
   bool open = stream->Write(request);  // the first message says at once which fetch this is
-  std::vector<std::ifstream> files;
-  for (const std::filesystem::path& path : upload.source.files) {
-    files.emplace_back(path, std::ios::binary);
-  }
+  std::vector<std::ifstream> files(upload.source.files.size());
   std::string chunk(kChunkBytes, '\0');
   bool last_round = false;
   while (open && upload.error.empty() && !last_round) {
@@ -105,7 +102,9 @@ void LogUploads::Run(Upload& upload) {
       if (upload.canceled) break;
       last_round = upload.files_final;  // read before the files: nothing grows after it
     }
-    for (std::ifstream& file : files) {
+    for (size_t i = 0; i < files.size(); ++i) {
+      std::ifstream& file = files[i];
+      if (!file.is_open()) file.open(upload.source.files[i], std::ios::binary);
       while (open) {
         file.clear();
         file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));

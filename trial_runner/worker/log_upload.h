@@ -20,7 +20,8 @@ namespace rung::worker {
 
 struct LogSource {
   std::vector<std::filesystem::path> files;  ///< sent one after the other, then what they grow by
-  bool follow = false;                       ///< until EndOfAttempt
+  bool running = false;                      ///< a file that is missing may be made yet
+  bool follow = false;                       ///< until EndOfAttempt; of a running attempt
 };
 
 class LogUploads {
@@ -31,8 +32,8 @@ class LogUploads {
   /// Cancels all.
   ~LogUploads();
 
-  /// One more than kUploadsMax at a time, or no file at all, is answered with an error; still more
-  /// get no answer, and the scheduler waits for one only so long.
+  /// One more than kUploadsMax at a time, or no file of an attempt that is over, is answered with
+  /// an error; still more get no answer, and the scheduler waits for one only so long.
   void Start(uint64_t fetch_id, const std::string& attempt, LogSource source);
   void Cancel(uint64_t fetch_id);
   /// The attempt's files grow no more: its followers send the rest and end.

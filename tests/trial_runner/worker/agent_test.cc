@@ -469,7 +469,7 @@ TEST_F(AgentTest, LogThatIsNotHereIsAnError) {
 TEST_F(AgentTest, CanceledFetchEnds) {
   Begin();
   Send(Start(1, "echo one; exec sleep 1000"));
-  Fetch(7, 1, /*follow=*/true);
+  Fetch(7, 1, /*follow=*/true);  // before its files are there
   scheduler_->AwaitLogPart(7, "one\n");
   Fetch(7, 1, /*follow=*/true, /*cancel=*/true);
   scheduler_->AwaitLog(7, nullptr);
