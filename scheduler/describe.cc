@@ -72,9 +72,10 @@ std::string Scheduler::State::Describe() const {
     for (const TrialRecord& trial : experiment->trials()) text += DescribeTrial(trial);
   }
   for (const auto& [name, worker] : workers_.all()) {
-    text += fmt::format("worker {} {} total {}/{}/{} held {}/{}/{}\n", name, worker.row.state,
-                        worker.row.gpus, worker.row.milli_cpus, worker.row.memory_bytes,
-                        worker.held.gpus, worker.held.milli_cpus, worker.held.memory_bytes);
+    text += fmt::format("worker {} {} total {}/{}/{} held {}/{}/{}\n", name,
+                        worker.alive() ? "alive" : worker.row.state, worker.row.gpus,
+                        worker.row.milli_cpus, worker.row.memory_bytes, worker.held.gpus,
+                        worker.held.milli_cpus, worker.held.memory_bytes);
   }
   for (const auto& [id, request] : requests_.all()) {
     text += fmt::format("request {} {} {}\n", id, request.method, request.answer);

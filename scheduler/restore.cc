@@ -14,6 +14,9 @@
 namespace rung {
 namespace {
 
+/// The reason of an active experiment that is left out.
+constexpr const char* kNotLoaded = "not_loaded";
+
 /// Of ask/tell attempts that were stored without their lease, by the first versions.
 constexpr std::chrono::milliseconds kClientLeaseUsual{600'000};
 
@@ -46,6 +49,10 @@ absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const 
     WorkerRecord& worker = workers_.Ensure(row.name);
     worker.row = row;
     worker.last_written = row.last_seen;
+    if (row.state == "connected") {  // to the scheduler that was
+      worker.row.state = "disconnected";
+      Touch(worker);
+    }
     if (worker.alive()) leases_.Grant(row.name, now.mono + config_.lease);
   }
   for (const RequestRow& row : snapshot.requests) requests_.Add(row);
@@ -55,7 +62,7 @@ absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const 
     absl::Status status = spec.status();
     if (status.ok()) status = RestoreExperiment(experiment, now, *std::move(spec), objective);
     if (IsRefusal(status)) {
-      LeaveOut(id, status, now);
+      LeaveOut(experiment.experiment, status, now);
     } else if (!status.ok()) {
       return WithId(id, status);
     }
@@ -64,8 +71,14 @@ absl::Status Scheduler::State::Restore(const Snapshot& snapshot, Now now, const 
   return absl::OkStatus();
 }
 
-void Scheduler::State::LeaveOut(ExperimentId id, const absl::Status& refusal, Now now) {
+/// Readers see the rows alone, so the experiment's says that nothing comes of it.
+void Scheduler::State::LeaveOut(ExperimentRow row, const absl::Status& refusal, Now now) {
+  const ExperimentId id = row.id;
   not_loaded_[id] = std::string(refusal.message());
+  if (row.state == ExperimentState::kActive) {
+    row.reason = kNotLoaded;
+    Log(std::move(row));
+  }
   Log(EventRow{id, std::nullopt, std::nullopt, "experiment_not_loaded",
                fmt::format("this version does not take the document of experiment {}: {}",
                            ToString(id), not_loaded_[id]),
@@ -123,6 +136,10 @@ absl::Status Scheduler::State::RestoreExperiment(const ExperimentSnapshot& snaps
     RestoreAnswers(experiment, experiment.At(trial.row.id.number), snapshot);
   }
   experiments_[experiment.row.id] = *std::move(made);
+  if (experiment.row.reason == kNotLoaded) {  // by an earlier version
+    experiment.row.reason.clear();
+    Touch(experiment);
+  }
   return absl::OkStatus();
 }
 

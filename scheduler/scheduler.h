@@ -46,8 +46,9 @@ class Scheduler {
   absl::Status Restore(const Snapshot& snapshot, Now now, const SpecReader& parse,
                        const ObjectiveReader& objective);
 
-  /// The experiments that Restore left out, and why. Their rows stay as they are, so that a version
-  /// that takes them goes on with them; until then their processes are ended and calls are refused.
+  /// The experiments that Restore left out, and why. Their rows stay as they are but for the reason
+  /// not_loaded, so that a version that takes them goes on with them; until then their processes
+  /// are ended and calls are refused.
   const std::map<ExperimentId, std::string>& not_loaded() const;
 
   Output Step(const Event& event, Now now);

@@ -175,7 +175,7 @@ class Scheduler::State {
   void LogEvent(AttemptId attempt, std::string kind, std::string message);
 
   // restore.cc
-  void LeaveOut(ExperimentId id, const absl::Status& refusal, Now now);
+  void LeaveOut(ExperimentRow row, const absl::Status& refusal, Now now);
   static absl::StatusOr<std::unique_ptr<ExperimentRecord>> MakeExperiment(ExperimentRow row,
                                                                           ExperimentSpec spec);
   absl::Status RestoreExperiment(const ExperimentSnapshot& snapshot, Now now, ExperimentSpec spec,

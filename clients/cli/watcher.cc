@@ -80,6 +80,7 @@ class Painter {
 
 bool NeedsAttention(const pb::Experiment& experiment) {
   if (experiment.state() == pb::EXPERIMENT_STATE_FAILED) return true;
+  if (experiment.state() == pb::EXPERIMENT_STATE_ACTIVE) return experiment.reason() == "not_loaded";
   return experiment.state() == pb::EXPERIMENT_STATE_PAUSED &&
          (experiment.reason().starts_with("nothing_works") ||
           experiment.reason().starts_with("max_failed_trials"));

@@ -18,8 +18,8 @@ struct WatchView {
   bool ends_when_refused = false;  ///< end with an error when all workers refused: no other comes
 };
 
-/// Why an experiment that was watched needs somebody: failed, or paused because its trials fail.
-/// Both end the watch with exit status 1.
+/// Why an experiment that was watched needs somebody: failed, paused because its trials fail, or
+/// not loaded by this version of the scheduler. Each ends the watch with exit status 1.
 bool NeedsAttention(const pb::Experiment& experiment);
 
 /// Returns the last update, once the experiment is final or NeedsAttention. When the service goes

@@ -154,6 +154,8 @@ TEST(SchedulerRestart, AnExperimentWhoseDocumentIsRefusedStopsNoOther) {
   for (const ExperimentId id : {refused, other}) world.Do(AttemptStarted{w1, AttemptOf(id, 0)});
   world.refused_document = world.ExperimentAt(refused).document;
   world.Restart();
+  world.Do(Tick{});
+  EXPECT_EQ(world.storage.tables().workers.at("w1").state, "disconnected");
   w1 = world.Connect("w1", two,
                      {{AttemptOf(refused, 0), AttemptState::kRunning, 0},
                       {AttemptOf(other, 0), AttemptState::kRunning, 0}});
@@ -164,6 +166,7 @@ TEST(SchedulerRestart, AnExperimentWhoseDocumentIsRefusedStopsNoOther) {
 
   // Its rows are as they were, and whoever asks is told why nothing comes of it.
   EXPECT_EQ(world.ExperimentAt(refused).state, ExperimentState::kActive);
+  EXPECT_EQ(world.ExperimentAt(refused).reason, "not_loaded");
   const ReplyToken token = world.NextToken();
   world.Do(StopExperiment{token, "", refused});
   EXPECT_EQ(world.ReplyTo(token).status(),
@@ -178,6 +181,7 @@ TEST(SchedulerRestart, AnExperimentWhoseDocumentIsRefusedStopsNoOther) {
   world.Connect("w1", two);
   ASSERT_THAT(world.Commands<StartAttempt>(), SizeIs(1));
   EXPECT_EQ(world.Commands<StartAttempt>()[0].attempt, AttemptOf(refused, 0, 1));
+  EXPECT_EQ(world.ExperimentAt(refused).reason, "");
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ std::optional<StartFailure> PrepareFiles(const GangFiles& files) {
           .message = fmt::format("cannot make the folder '{}': {}", *folder, error.message())};
     }
   }
+  for (const std::string* folder : {&files.checkpoint_folder, &files.log_folder}) {
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(*folder, error);
+    if (error || space.available >= files.free_bytes_min) continue;
+    return StartFailure{.message =
+                            fmt::format("the disk of '{}' is full: {} bytes are free, {} are "
+                                        "needed",
+                                        *folder, space.available, files.free_bytes_min)};
+  }
   if (files.resume_from.empty()) return std::nullopt;
   // After the folder beside it: where the file server is away, the checkpoint is not to blame.
   const absl::Status verified = VerifyCheckpoint(files.resume_from);

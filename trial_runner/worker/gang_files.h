@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@ struct GangFiles {
   std::string resume_from;  ///< a checkpoint's path; empty: from step 0
   std::string checkpoint_folder;
   std::string log_folder;
+  /// What the disks of both folders must have free. A rank writes to its log itself, and where that
+  /// cannot take a line the trial fails by no fault of its own.
+  uint64_t free_bytes_min = 1 << 20;
 };
 
 /// Why a gang cannot start; the causes as in LaunchFailed.
@@ -23,8 +27,8 @@ struct StartFailure {
   std::string message;
 };
 
-/// Looks for the program, verifies the checkpoint and makes the folders. nullopt: all is there. May
-/// take as long as the disk does.
+/// Looks for the program, makes the folders, looks at their disks and verifies the checkpoint.
+/// nullopt: all is there. May take as long as the disk does.
 std::optional<StartFailure> PrepareFiles(const GangFiles& files);
 
 }  // namespace rung::worker

@@ -251,14 +251,15 @@ class Client:
     def wait(
         self, experiment: ExperimentLike, timeout: Optional[float] = None, poll: float = 0.5
     ) -> Experiment:
-        """Waits until an experiment is final, or paused because its trials fail.
+        """Waits until an experiment is final, paused because its trials fail, or not loaded.
 
         Args:
             timeout: seconds; None waits for ever.
             poll: seconds between looks.
 
         Returns: the experiment; with state "paused" its `reason` is "nothing_works" (its first
-            trials failed, and none has reported) or "max_failed_trials" (of its `limits`).
+            trials failed, and none has reported) or "max_failed_trials" (of its `limits`); with state
+            "active" it is "not_loaded": this version of the scheduler refuses its document.
         Raises: TimeoutError; the experiment goes on.
         """
         identifier = self._id_of(experiment)
@@ -266,7 +267,7 @@ class Client:
         while True:
             state = self.experiment(identifier)
             paused = state.state == "paused" and state.reason in _PAUSED_BY_FAILURES
-            if state.is_final or paused:
+            if state.is_final or paused or state.reason == "not_loaded":
                 return state
             if time.monotonic() + poll > deadline:
                 raise TimeoutError(f"experiment {identifier} is {state.state} after {timeout} s")

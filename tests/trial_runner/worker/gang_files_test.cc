@@ -55,6 +55,14 @@ TEST_F(GangFilesTest, FolderThatCannotBeMadeIsTheMachinesFault) {
   EXPECT_THAT(Fail().message, HasSubstr("cannot make the folder"));
 }
 
+TEST_F(GangFilesTest, FullDiskIsTheMachinesFault) {
+  files_.free_bytes_min = fs::space(folder_).capacity + 1;
+  EXPECT_EQ(Fail().cause, ExitCause::kCouldNotStart);
+  EXPECT_THAT(Fail().message, HasSubstr("the disk of '" + files_.checkpoint_folder + "' is full"));
+  files_.free_bytes_min = 0;
+  EXPECT_FALSE(PrepareFiles(files_).has_value());
+}
+
 TEST_F(GangFilesTest, DamagedCheckpointIsALoss) {
   fs::create_directories(folder_ + "/own");
   std::ofstream(folder_ + "/own/step-5") << "12345";
