@@ -36,12 +36,14 @@ def eventually(what: str, condition: Callable[[], Any], limit: float = WAIT_S) -
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process lives; a zombie that nobody reaped yet does not."""
+    """Whether a process lives; a zombie that nobody reaped yet does not, unless it is one whose
+    other threads are still ending: they hold its files and locks."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return False
-    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X") or len(threads) > 1
 
 
 class Service:

@@ -258,8 +258,8 @@ class Client:
             poll: seconds between looks.
 
         Returns: the experiment; with state "paused" its `reason` is "nothing_works" (its first
-            trials failed, and none has reported) or "max_failed_trials" (of its `limits`); with state
-            "active" it is "not_loaded": this version of the scheduler refuses its document.
+            trials failed, and none has reported) or "max_failed_trials" (of its `limits`); with
+            state "active" it is "not_loaded": this version of the scheduler refuses its document.
         Raises: TimeoutError; the experiment goes on.
         """
         identifier = self._id_of(experiment)
