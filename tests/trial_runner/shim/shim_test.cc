@@ -139,6 +139,18 @@ class ShimTest : public ::testing::Test {
   }
   pid_t FifoPid() { return static_cast<pid_t>(std::stol(FifoLine())); }
 
+  /// A script whose helper writes its pid to `fifo` and does not end by itself.
+  void KillReachesTheHelperOf(const std::string& script) {
+    StartScript(script);
+    StartedPid();
+    const Process helper(FifoPid());
+    ASSERT_TRUE(helper.Found());
+    Command("kill");
+    EXPECT_EQ(Line(), "exited signal 9");
+    EXPECT_EQ(Line(), "empty");
+    EXPECT_TRUE(helper.Ends());
+  }
+
   std::string folder_;
   int fifo_ = -1;
   LaunchedShim shim_;
@@ -210,25 +222,11 @@ TEST_F(ShimTest, TermReachesTheLeaderOnly) {
 }
 
 TEST_F(ShimTest, KillReachesAHelperWithItsOwnSession) {
-  StartScript("setsid sh -c 'echo $$ >fifo; exec sleep 1000' & exec sleep 1000");
-  StartedPid();
-  const Process helper(FifoPid());
-  ASSERT_TRUE(helper.Found());
-  Command("kill");
-  EXPECT_EQ(Line(), "exited signal 9");
-  EXPECT_EQ(Line(), "empty");
-  EXPECT_TRUE(helper.Ends());
+  KillReachesTheHelperOf("setsid sh -c 'echo $$ >fifo; exec sleep 1000' & exec sleep 1000");
 }
 
 TEST_F(ShimTest, KillReachesADoubleForkedDaemon) {
-  StartScript("(setsid sh -c 'echo $$ >fifo; exec sleep 1000' &) ; exec sleep 1000");
-  StartedPid();
-  const Process daemon(FifoPid());
-  ASSERT_TRUE(daemon.Found());
-  Command("kill");
-  EXPECT_EQ(Line(), "exited signal 9");
-  EXPECT_EQ(Line(), "empty");
-  EXPECT_TRUE(daemon.Ends());
+  KillReachesTheHelperOf("(setsid sh -c 'echo $$ >fifo; exec sleep 1000' &) ; exec sleep 1000");
 }
 
 TEST_F(ShimTest, WhatALeaderLeavesBehindIsKilledBeforeEmpty) {
@@ -241,14 +239,7 @@ TEST_F(ShimTest, WhatALeaderLeavesBehindIsKilledBeforeEmpty) {
 }
 
 TEST_F(ShimTest, KillReachesAHelperWhoseMainThreadHasEnded) {
-  StartScript("setsid " RUNG_BINARY_DIR "/bin/ended_main_thread fifo & exec sleep 1000");
-  StartedPid();
-  const Process helper(FifoPid());
-  ASSERT_TRUE(helper.Found());
-  Command("kill");
-  EXPECT_EQ(Line(), "exited signal 9");
-  EXPECT_EQ(Line(), "empty");
-  EXPECT_TRUE(helper.Ends());
+  KillReachesTheHelperOf("setsid " RUNG_BINARY_DIR "/bin/ended_main_thread fifo & exec sleep 1000");
 }
 
 TEST_F(ShimTest, KillReachesALeaderWhoseMainThreadHasEnded) {
