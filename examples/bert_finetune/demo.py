@@ -50,7 +50,7 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/demo", description=__doc__)
     parser.add_argument(
-        "--full", action="store_true", help="the article's space and budget (about an hour)"
+        "--full", action="store_true", help="the article's space and budget (an hour and a half)"
     )
     parser.add_argument("--seeds", type=int, default=1, help="repeat with this many seeds (1)")
     parser.add_argument("--home", default=str(ROOT / "demo"), help="RUNG_HOME (./demo)")
